@@ -27,5 +27,7 @@ void AddClusterCancel(cli::Command& parent, Context& context);
 // --oci-config, --oci-profile, --ads-config, and --auth with these choices.
 void DeclareLoginFlags(cli::FlagSet& set, LoginFlags& flags,
                        const std::vector<std::string>& auth_choices);
+// --debug, which logs each request.
+void DeclareDebug(cli::FlagSet& set);
 
 }  // namespace ads

@@ -51,10 +51,11 @@ struct Evidence {
   std::vector<Rank> ranks{};
   std::vector<Event> events{};
   std::string job_reason{}, job_message{};  // of the condition that ended the job; "" without one
-  // Which rank held the others up when the job ended, since when: "stalled rank 1 has not entered
-  // all_reduce (train.py:88)" (stall/stall.h).
+  // Which rank held the others up last, since when: "stalled rank 1 has not entered all_reduce
+  // (train.py:88)" (stall/stall.h).
   std::optional<Fact> stall{};
-  std::string search_path{};  // the job's PATH; "" if it is not known
+  std::optional<base::Time> stall_end{};  // nullopt if it lasted until the job ended
+  std::string search_path{};              // the job's PATH; "" if it is not known
   // the rank that failed first, according to torchrun; used if there are no times
   std::optional<int> first_rank{};
 };

@@ -70,16 +70,17 @@ bool IsWait(const Finding& finding) {
 std::vector<Claim> ClaimsOf(const Evidence& evidence) {
   std::vector<Claim> claims;
   const bool was_at_work = WasAtWork(evidence);
+  const auto add = [&](Finding finding, size_t i) {
+    const Rank& rank = evidence.ranks[i];
+    const bool was_replaced =
+        std::any_of(evidence.ranks.begin(), evidence.ranks.end(), [&rank](const Rank& other) {
+          return other.name == rank.name && other.attempt > rank.attempt && HasFailed(other);
+        });
+    claims.push_back({std::move(finding), i, NameOf(rank), was_replaced});
+  };
   for (size_t i = 0; i < evidence.ranks.size(); ++i) {
     auto finding = FindInRank(evidence.ranks[i]);
-    if (finding && !(was_at_work && IsWait(*finding))) {
-      const Rank& rank = evidence.ranks[i];
-      const bool was_replaced =
-          std::any_of(evidence.ranks.begin(), evidence.ranks.end(), [&rank](const Rank& other) {
-            return other.name == rank.name && other.attempt > rank.attempt && HasFailed(other);
-          });
-      claims.push_back({std::move(*finding), i, NameOf(rank), was_replaced});
-    }
+    if (finding && !(was_at_work && IsWait(*finding))) add(std::move(*finding), i);
   }
   const auto is_cause = [](const Claim& claim) {
     return claim.finding.level == Level::kDeciding && claim.finding.kind != kUnknown;
@@ -90,7 +91,7 @@ std::vector<Claim> ClaimsOf(const Evidence& evidence) {
                             });
   for (size_t i = 0; are_symptoms && i < evidence.ranks.size(); ++i) {
     auto passed = FindPassedByNccl(evidence.ranks[i]);
-    if (passed) claims.push_back({std::move(*passed), i, NameOf(evidence.ranks[i]), false});
+    if (passed) add(std::move(*passed), i);
   }
   // The cluster's own messages count only if no program has named a cause.
   const bool has_cause = std::any_of(claims.begin(), claims.end(), is_cause);
@@ -226,6 +227,14 @@ std::optional<Fact> KilledForStall(const Claim& root, const Evidence& evidence) 
   return std::nullopt;
 }
 
+// Whether the stall was there when the claim's rank gave up: the rank moves again to say so, and
+// without a stamped line only the end of its process is known.
+bool LastedUntil(const Claim& root, const Evidence& evidence) {
+  constexpr std::chrono::seconds kLongestEnd{15};
+  if (!evidence.stall_end) return true;
+  return root.finding.time && *root.finding.time < *evidence.stall_end + kLongestEnd;
+}
+
 // The hang of which the failure is only the end: somebody lost patience with a rank that kept the
 // others waiting. A rank's failure of its own did not come from a hang: nullopt.
 std::optional<Fact> HangBehind(const Claim& root, const Evidence& evidence) {
@@ -234,8 +243,18 @@ std::optional<Fact> HangBehind(const Claim& root, const Evidence& evidence) {
                       root.finding.kind == "hang" || root.finding.level == Level::kSymptom ||
                       IsConsequence(root.finding.level);
   // A stall that is only "waiting ..." is a slow rank rather than a hang.
-  return is_end && evidence.stall && evidence.stall->text.starts_with("stalled ") ? evidence.stall
-                                                                                  : std::nullopt;
+  return is_end && evidence.stall && evidence.stall->text.starts_with("stalled ") &&
+                 LastedUntil(root, evidence)
+             ? evidence.stall
+             : std::nullopt;
+}
+
+// The rank that was at work when the others lost patience with it.
+std::optional<Fact> SlowRankBehind(const Claim& root, const Evidence& evidence) {
+  return root.finding.level == Level::kSymptom && evidence.stall &&
+                 evidence.stall->text.starts_with("waiting ") && LastedUntil(root, evidence)
+             ? evidence.stall
+             : std::nullopt;
 }
 
 std::optional<size_t> PlaceOf(const Evidence& evidence, int number) {
@@ -298,8 +317,37 @@ void TakePlaceOfCrash(Verdict& verdict, const Evidence& evidence) {
   }
 }
 
+// "...; it is busy at loader.py:31: time.sleep(60)".
+void TakePlaceOf(std::string_view text, Verdict& verdict) {
+  constexpr std::string_view kAt = " at ";
+  const size_t it = text.find("; it ");
+  const size_t at = it == text.npos ? it : text.find(kAt, it);
+  if (at == text.npos) return;
+  const std::string_view place = text.substr(at + kAt.size());
+  const size_t colon = std::min(place.find(':'), place.size());
+  const std::string_view number = place.substr(std::min(colon + 1, place.size()));
+  const auto line = base::ParseInt(number.substr(0, number.find_first_not_of("0123456789")));
+  if (!line) return;
+  verdict.file = place.substr(0, colon);
+  verdict.file_line = static_cast<int>(*line);
+}
+
 // The text begins with "stalled rank 1 has not entered ..." or "stalled ranks 2-3 have not ...":
 // the first number is the rank.
+void TakeRankOf(std::string_view text, Verdict& verdict, const Evidence& evidence) {
+  verdict.rank.reset();
+  verdict.file.clear();
+  verdict.function.clear();
+  verdict.file_line = 0;
+  const size_t at = text.find("rank");
+  const size_t digit = at == text.npos ? at : text.find_first_of("0123456789", at);
+  if (digit == text.npos || digit > at + 6) return;
+  const size_t end = text.find_first_not_of("0123456789", digit);
+  const auto number = base::ParseInt(text.substr(digit, end - digit));
+  if (number) verdict.rank = PlaceOf(evidence, static_cast<int>(*number));
+  TakePlaceOf(text, verdict);
+}
+
 void TakeHang(Verdict& verdict, const Evidence& evidence, const Fact& stall) {
   const std::string& text = stall.text;
   verdict.evidence.insert(verdict.evidence.begin(), {std::nullopt, "it ended by", verdict.title});
@@ -315,16 +363,21 @@ void TakeHang(Verdict& verdict, const Evidence& evidence, const Fact& stall) {
   if (auto recorder = MissingRecorder(text); !recorder.empty()) {
     verdict.missing.push_back(std::move(recorder));
   }
-  verdict.rank.reset();
-  verdict.file.clear();
-  verdict.function.clear();
-  verdict.file_line = 0;
-  const size_t at = text.find("rank");
-  const size_t digit = at == std::string::npos ? at : text.find_first_of("0123456789", at);
-  if (digit == std::string::npos || digit > at + 6) return;
-  const size_t end = text.find_first_not_of("0123456789", digit);
-  const auto number = base::ParseInt(std::string_view(text).substr(digit, end - digit));
-  if (number) verdict.rank = PlaceOf(evidence, static_cast<int>(*number));
+  TakeRankOf(text, verdict, evidence);
+}
+
+// The others' patience, not the rank, decides that it failed.
+void TakeSlowRank(Verdict& verdict, const Evidence& evidence, const Fact& slow) {
+  verdict.evidence.insert(verdict.evidence.begin(), {std::nullopt, "it ended by", verdict.title});
+  verdict.evidence.insert(verdict.evidence.begin(), slow);
+  verdict.title = "the others did not wait long enough for a rank that was at work";
+  verdict.line = slow.text;
+  verdict.advice = Advice::kFixFirst;
+  verdict.advice_text =
+      "Give that rank less to do between two collective calls, or the others more patience: "
+      "init_process_group(timeout=...).";
+  verdict.confidence = Confidence::kMedium;
+  TakeRankOf(slow.text, verdict, evidence);
 }
 
 // Whether the line ends Python's message about an exception that it ignored, for example in a
@@ -551,6 +604,8 @@ Verdict Explain(const Evidence& evidence) {
   }
   if (const auto stall = HangBehind(root, evidence)) {
     TakeHang(verdict, evidence, *stall);
+  } else if (const auto slow = SlowRankBehind(root, evidence)) {
+    TakeSlowRank(verdict, evidence, *slow);
   } else {
     TakePlaceOfCrash(verdict, evidence);
   }

@@ -381,6 +381,19 @@ TEST(Explain, OfSeveralAttemptsTheLast) {
   EXPECT_EQ(Explain({.ranks = {first, second}}).kind, "preempted");
 }
 
+TEST(Explain, NcclsReportOfARankThatSucceededIsNoCause) {
+  const std::string network =
+      "n1:7:9 [3] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer "
+      "10.0.0.1<4123> with status=12 opcode=0 len=0 vendor err 129 (Recv)\nstep 7 loss 0.5\n";
+  const Rank late = RankOf(
+      1, 1, 9,
+      "[rank1]:[E302 10:41:12.5 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught collective "
+      "operation timeout: WorkNCCL(SeqNum=4, OpType=ALLREDUCE) ran for 600009 milliseconds before "
+      "timing out.\n");
+  EXPECT_EQ(Explain({.ranks = {RankOf(0, 1, 5, network), late}}).kind, "fabric");
+  EXPECT_NE(Explain({.ranks = {RankOf(0, 0, 5, network), late}}).kind, "fabric");
+}
+
 TEST(Explain, TheClusterWhereNoProgramHasSpoken) {
   Evidence evidence;
   evidence.events = {{At(1), "pod a", "FailedMount", "secret \"x\" not found"}};
@@ -1155,6 +1168,34 @@ TEST(Explain, ARankThatWasKilledForItsStallDidNotFailByAnUnknownSignal) {
 TEST(Explain, ATimeOutOfTheOthersIsSplitByWhatTheMissingRankDid) {
   EXPECT_EQ(Explain({.ranks = {RankOf(0, 1, 90, kTimedOut)}}).kind, "collective-timeout");
   EXPECT_EQ(Explain({.ranks = {RankOf(0, 1, 90, kTimedOut)}, .stall = kStall}).kind, "hang");
+}
+
+TEST(Explain, AStallEndsWhenARankRaisesWhatItWaitedForInVain) {
+  Rank waited = RankOf(0, 1, 90, kTimedOut);
+  for (Line& line : waited.lines) line.time = At(80);
+  Evidence evidence{.ranks = {waited, RankOf(1, 143, 90, "")}, .stall = kStall};
+  evidence.stall_end = At(81);
+  EXPECT_EQ(Explain(evidence).kind, "hang");
+  EXPECT_EQ(Explain(evidence).rank, 1u);
+  EXPECT_EQ(Explain(evidence).file, "loader.py") << "where that rank was";
+  EXPECT_EQ(Explain(evidence).file_line, 31);
+  evidence.stall_end = At(60);
+  EXPECT_EQ(Explain(evidence).kind, "collective-timeout") << "they had gone on";
+  for (Line& line : evidence.ranks[0].lines) line.time.reset();
+  EXPECT_EQ(Explain(evidence).kind, "collective-timeout");
+  evidence.stall_end = At(86);
+  EXPECT_EQ(Explain(evidence).kind, "hang");
+}
+
+TEST(Explain, ARankThatWasTooSlowForTheOthersIsNamed) {
+  Fact slow = kStall;
+  slow.text = "waiting rank 1 has not entered all_reduce (train.py:88); it is busy";
+  const Verdict verdict =
+      Explain({.ranks = {RankOf(0, 1, 90, kTimedOut), RankOf(1, 143, 90, "")}, .stall = slow});
+  EXPECT_EQ(verdict.kind, "collective-timeout");
+  EXPECT_EQ(verdict.rank, 1u);
+  EXPECT_EQ(verdict.line, slow.text);
+  EXPECT_NE(verdict.advice_text.find("timeout=..."), std::string::npos);
 }
 
 TEST(Explain, AHangExplainsNoFailureOfARanksOwnAndSlowIsNotHung) {

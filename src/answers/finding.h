@@ -37,7 +37,8 @@ struct Finding {
 std::optional<Finding> FindInRank(const Rank& rank);
 
 // What NCCL has reported about its network or GPUs before the rank's last work: it stops one rank,
-// and others go on for a while before they wait for that one in vain. Nullopt if there is nothing.
+// and others go on for a while before they wait for that one in vain. Nullopt if there is nothing,
+// and for a rank that did not fail.
 std::optional<Finding> FindPassedByNccl(const Rank& rank);
 
 // Where in a log its first error is, from the first line to the one after the last: an exception

@@ -398,6 +398,12 @@ TEST(JudgedLog, PeoplesOwnWordsDecideAnExceptionThatNoRuleKnows) {
       "cuda-out-of-memory")
       << "a rule knows its text";
   EXPECT_EQ(JudgeLog("could not download the weights, starting from none\n").kind, "unknown");
+  EXPECT_EQ(JudgeLog(frame + "SetupError: the loss became nan\n").kind, "nan");
+  for (const char* said :
+       {"dominant frequencies differ across channels", "finance: no gradient of the portfolio",
+        "a finite stream across ranks is needed", "the logits of the dominant class differ"}) {
+    EXPECT_EQ(JudgeLog(frame + "SetupError: " + said + "\n").kind, "exception") << said;
+  }
 }
 
 TEST(JudgedLog, NcclMayReportWhatStopsARankWhileOthersWork) {
@@ -430,6 +436,8 @@ TEST(JudgedLog, ATracebackMayBeFlattenedToOneLine) {
   const Verdict verdict = JudgeLog(flat + "ConnectionStateError: boom\\n\"}\n");
   EXPECT_EQ(verdict.kind, "exception");
   EXPECT_EQ(verdict.line.find("ConnectionStateError: boom"), 0U) << verdict.line;
+  EXPECT_EQ(
+      JudgeLog(flat + "ParseStateError: got Error: boom\\n\"}\n").line.find("ParseStateError"), 0U);
   EXPECT_EQ(
       JudgeLog(flat + "subprocess.CalledProcessError: Command 'x' returned non-zero exit status "
                       "1.\\n\"}\n")

@@ -32,15 +32,17 @@ bool IsIndented(std::string_view text) {
          text.starts_with("> File \"");  // of loguru
 }
 
+// Whether it may be a part of an exception's type: "torch.cuda.OutOfMemoryError".
+bool IsOfType(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+}
+
 // Matches "ValueError: boom", "torch.cuda.OutOfMemoryError: ..." and "KeyboardInterrupt", but not a
 // single other word.
 bool NamesException(std::string_view text) {
   const std::string_view type = text.substr(0, text.find(':'));
   if (type.empty() || type.size() > 120) return false;
-  const bool is_name = std::all_of(type.begin(), type.end(), [](char c) {
-    return base::IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           c == '.';
-  });
+  const bool is_name = std::all_of(type.begin(), type.end(), IsOfType);
   const bool is_of_module = type.find('.') != std::string_view::npos && type.size() < text.size();
   const char first = type[type.rfind('.') + 1];  // if there is no dot, of the whole word
   return is_name && (is_of_module || (first >= 'A' && first <= 'Z') || first == '_');
@@ -78,10 +80,7 @@ std::string_view TypeInNotebook(std::string_view text) {
   text = base::Trim(text);
   if (!text.ends_with(kHeading)) return "";
   const std::string_view type = base::Trim(text.substr(0, text.size() - kHeading.size()));
-  const bool is_name = std::all_of(type.begin(), type.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
-  });
-  return is_name ? type : "";
+  return std::all_of(type.begin(), type.end(), IsOfType) ? type : "";
 }
 
 // Whether it is a line of code with its number, as IPython shows it: "     3 def f():", "----> 4
@@ -584,6 +583,22 @@ std::string_view ReportedIn(std::string_view line) {
       return line.substr(0, word + 1).ends_with(each);
     });
     if (is_value && EndsTraceback(value)) return value;
+  }
+  return "";
+}
+
+std::string_view FlattenedIn(std::string_view line) {
+  constexpr size_t kLongest = 400;
+  const size_t header = line.find(kTracebackHeader);
+  if (header == std::string_view::npos) return "";
+  const std::string_view traceback = line.substr(header + kTracebackHeader.size());
+  for (size_t at = traceback.rfind(": "); at != std::string_view::npos && at > 0;
+       at = traceback.rfind(": ", at - 1)) {
+    size_t begin = at;
+    while (begin > 0 && IsOfType(traceback[begin - 1])) --begin;
+    if (begin > 0 && traceback[begin - 1] == '\\') ++begin;  // the n of "\n"
+    const std::string_view text = traceback.substr(begin, kLongest);
+    if (EndsTraceback(text)) return base::Trim(text);
   }
   return "";
 }

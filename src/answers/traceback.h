@@ -50,6 +50,10 @@ bool GoesOn(std::string_view before, std::string_view line);
 // `error="pkg.Err: boom"`. "" for another line.
 std::string_view ReportedIn(std::string_view line);
 
+// The exception, "ValueError: boom", of a traceback whose lines somebody has put into one, with the
+// breaks between them written out (`\n`). "" for another line.
+std::string_view FlattenedIn(std::string_view line);
+
 // The line above the traceback that begins or ends in this line; the line itself if none does.
 size_t AboveTraceback(std::span<const Line> lines, size_t line);
 

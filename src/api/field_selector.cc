@@ -2,35 +2,63 @@
 
 #include <algorithm>
 
+#include "api/schema/schema.h"
 #include "api/selector.h"
 #include "base/strings.h"
 
 namespace api {
 namespace {
 
-constexpr std::string_view kInvolvedObject = "involvedObject.";
-constexpr std::string_view kKnown[] = {
-    "metadata.name",
-    "metadata.namespace",
-    "spec.nodeName",
-    "spec.restartPolicy",
-    "spec.schedulerName",
-    "spec.serviceAccountName",
-    "status.phase",
-    "status.podIP",
-    "type",
-    "reason",
-    "reportingComponent",
-    "source",
+struct KnownField {
+  std::string_view name;
+  const Resource* kind = nullptr;  // null: every kind
+};
+const KnownField kKnown[] = {
+    {"metadata.name"},
+    {"metadata.namespace"},
+    {"spec.nodeName", &kPods},
+    {"spec.restartPolicy", &kPods},
+    {"spec.schedulerName", &kPods},
+    {"spec.serviceAccountName", &kPods},
+    {"spec.hostNetwork", &kPods},
+    {"status.phase", &kPods},
+    {"status.podIP", &kPods},
+    {"status.podIPs", &kPods},
+    {"status.nominatedNodeName", &kPods},
+    {"spec.clusterIP", &kServices},
+    {"spec.type", &kServices},
+    {"type", &kSecrets},
+    {"spec.unschedulable", &kNodes},
+    {"status.phase", &kNamespaces},
+    {"involvedObject.apiVersion", &kEvents},
+    {"involvedObject.fieldPath", &kEvents},
+    {"involvedObject.kind", &kEvents},
+    {"involvedObject.name", &kEvents},
+    {"involvedObject.namespace", &kEvents},
+    {"involvedObject.resourceVersion", &kEvents},
+    {"involvedObject.uid", &kEvents},
+    {"reason", &kEvents},
+    {"reportingComponent", &kEvents},
+    {"source", &kEvents},
+    {"type", &kEvents},
 };
 
-bool IsKnown(std::string_view field) {
-  return (field.starts_with(kInvolvedObject) && field.size() > kInvolvedObject.size()) ||
-         std::find(std::begin(kKnown), std::end(kKnown), field) != std::end(kKnown);
+bool HasField(const Resource& resource, std::string_view field) {
+  return std::any_of(std::begin(kKnown), std::end(kKnown), [&](const KnownField& known) {
+    return known.name == field && (known.kind == nullptr || known.kind == &resource);
+  });
 }
 
-std::string_view ValueOf(const text::Json& object, std::string_view field) {
-  if (field == "source") return text::GetString(object, {"source", "component"});
+// Kubernetes' own kinds that have no fields of their own are refused in other words.
+bool HasOwnFields(const Resource& resource) {
+  return IsCustom(resource) ||
+         std::any_of(std::begin(kKnown), std::end(kKnown),
+                     [&](const KnownField& known) { return known.kind == &resource; });
+}
+
+std::string ValueOf(const text::Json& object, std::string_view field) {
+  if (field == "source") return std::string(text::GetString(object, {"source", "component"}));
+  const bool is_flag = field == "spec.unschedulable" || field == "spec.hostNetwork";
   const text::Json* at = &object;
   while (true) {
     const size_t dot = field.find('.');
@@ -38,7 +66,8 @@ std::string_view ValueOf(const text::Json& object, std::string_view field) {
     if (at == nullptr || dot == std::string_view::npos) break;
     field.remove_prefix(dot + 1);
   }
-  return at != nullptr ? text::GetString(*at, {}) : std::string_view{};
+  if (is_flag) return at != nullptr && text::GetBool(*at, {}).value_or(false) ? "true" : "false";
+  return std::string(at != nullptr ? text::GetString(*at, {}) : std::string_view{});
 }
 
 // `\,`, `\=` and `\\` stand for the second character.
@@ -91,13 +120,22 @@ base::Result<FieldSelector> FieldSelector::Parse(std::string_view text) {
     requirement.field = term.substr(0, at);
     TRY_ASSIGN(requirement.value, Unescape(std::string_view(term).substr(at + (is_long ? 2 : 1))));
     requirement.is_equal = !is_negated;
-    if (!IsKnown(requirement.field)) {
-      return base::Fail(base::Code::kInvalidArgument,
-                        fmt::format("field label not supported: {}", requirement.field));
-    }
     selector.requirements_.push_back(std::move(requirement));
   }
   return selector;
+}
+
+base::Status FieldSelector::CheckFor(const Resource& resource) const {
+  for (const Requirement& requirement : requirements_) {
+    if (HasField(resource, requirement.field)) continue;
+    return base::Fail(base::Code::kInvalidArgument,
+                      HasOwnFields(resource)
+                          ? fmt::format("field label not supported: {}", requirement.field)
+                          : fmt::format("\"{}\" is not a known field selector: only "
+                                        "\"metadata.name\", \"metadata.namespace\"",
+                                        requirement.field));
+  }
+  return {};
 }
 
 bool FieldSelector::Matches(const text::Json& object) const {

@@ -101,6 +101,8 @@ inline constexpr std::string_view kDigestsAnnotation = "muster.dev/value-digests
 inline constexpr std::string_view kStallAnnotation = "muster.dev/stall";
 // On a job: the earlier periods in which something stalled it (api/stall.h).
 inline constexpr std::string_view kStallsAnnotation = "muster.dev/stalls";
+// On a job: what the last of them was, as in kStallAnnotation: the job may have failed by its end.
+inline constexpr std::string_view kLastStallAnnotation = "muster.dev/last-stall";
 // On jobs and pods of the embedded cluster: the submitter's umask for the job's programs, in octal.
 inline constexpr std::string_view kUmaskAnnotation = "muster.dev/umask";
 // On a job: whom to notify, one per line; the label of the same name says when (end, fail, start).

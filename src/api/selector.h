@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/resources.h"
 #include "base/result.h"
 #include "text/json.h"
 
@@ -41,13 +42,15 @@ class LabelSelector {
 };
 
 // `metadata.name=a,status.phase!=Running`; "" matches everything. An absent field equals "".
-// Supported fields: metadata.name, metadata.namespace, spec.nodeName, spec.restartPolicy,
-// spec.schedulerName, spec.serviceAccountName, status.phase, status.podIP, involvedObject.*, type,
-// reason, reportingComponent, source.
+// Each kind has metadata.name and metadata.namespace, and pods, services, secrets, nodes,
+// namespaces and events have more.
 class FieldSelector {
  public:
-  // kInvalidArgument: `field label not supported: x`, or the part that cannot be parsed.
+  // kInvalidArgument names the part that cannot be parsed.
   static base::Result<FieldSelector> Parse(std::string_view text);
+
+  // kInvalidArgument, in the words of kube-apiserver: the kind does not have one of the fields.
+  base::Status CheckFor(const Resource& resource) const;
 
   bool Matches(const text::Json& object) const;
   bool is_empty() const { return requirements_.empty(); }

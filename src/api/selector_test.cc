@@ -115,9 +115,16 @@ TEST(FieldSelector, MatchesEvents) {
 }
 
 TEST(FieldSelector, RefusesOtherFieldsAndNonsense) {
-  const auto unknown = FieldSelector::Parse("spec.color=red");
-  ASSERT_FALSE(unknown);
-  EXPECT_EQ(unknown.error().message, "field label not supported: spec.color");
+  const auto check = [](std::string_view selector, const Resource& resource) {
+    const base::Status fine = FieldSelector::Parse(selector)->CheckFor(resource);
+    return fine ? std::string() : fine.error().message;
+  };
+  EXPECT_EQ(check("metadata.name=a,status.phase=Failed", kPods), "");
+  EXPECT_EQ(check("spec.color=red", kPods), "field label not supported: spec.color");
+  EXPECT_EQ(check("status.phase=Failed", kPyTorchJobs), "field label not supported: status.phase");
+  EXPECT_EQ(check("status.phase=Failed", kDeployments),
+            "\"status.phase\" is not a known field selector: only \"metadata.name\", "
+            "\"metadata.namespace\"");
   for (const std::string_view bad : {"metadata.name", "metadata.name!a", "metadata.name=a\\b"}) {
     EXPECT_FALSE(FieldSelector::Parse(bad)) << bad;
   }

@@ -50,6 +50,16 @@ std::optional<Stall> CurrentStall(const text::Json& job) {
   return Stall{std::string(parts->kind), parts->since, std::string(parts->text)};
 }
 
+std::optional<LastStall> LastStallOf(const text::Json& job) {
+  if (auto stall = CurrentStall(job)) return LastStall{std::move(*stall), std::nullopt};
+  const auto parts = ReadStall(Annotation(job, kLastStallAnnotation));
+  if (!parts) return std::nullopt;
+  const std::vector<PastStall> past = StallsOf(job, base::Time());
+  if (past.empty() || past.back().begin != parts->since) return std::nullopt;
+  return LastStall{{std::string(parts->kind), parts->since, std::string(parts->text)},
+                   past.back().end};
+}
+
 std::string StallOf(const text::Json& job, base::Time now) {
   return SayStall(Annotation(job, kStallAnnotation), now);
 }

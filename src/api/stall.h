@@ -38,6 +38,16 @@ std::optional<Stall> CurrentStall(const text::Json& job);
 // annotation is malformed.
 std::string StallOf(const text::Json& job, base::Time now);
 
+// A stall that may have ended the job: `end` is when the ranks moved again, as they also do to
+// raise what they waited for in vain; nullopt if they did not.
+struct LastStall {
+  Stall stall;
+  std::optional<base::Time> end;
+};
+// The present stall, or else the one that ended last; nullopt if there was none, or the annotations
+// are malformed.
+std::optional<LastStall> LastStallOf(const text::Json& job);
+
 struct PastStall {
   base::Time begin{};
   base::Time end{};

@@ -43,5 +43,26 @@ TEST(StallNote, AJobThatIsSlowedByARankDoesNotStandStill) {
   EXPECT_EQ(WithPastStall("", stalled, end), "2026-07-30T10:00:00Z/2026-07-30T10:01:00Z");
 }
 
+TEST(StallNote, TheLastStallIsTheOneThatEndedLast) {
+  const base::Time since = *base::ParseRfc3339("2026-07-30T10:00:00Z");
+  const std::string note = StallNote("stalled", since, "rank 1 has not entered barrier");
+  EXPECT_FALSE(LastStallOf(JobWith("")));
+  const auto present = LastStallOf(JobWith(note));
+  ASSERT_TRUE(present);
+  EXPECT_FALSE(present->end);
+  text::Json job = text::Object{
+      {"metadata",
+       text::Object{{"annotations",
+                     text::Object{{kLastStallAnnotation, note},
+                                  {kStallsAnnotation,
+                                   WithPastStall("", note, since + std::chrono::seconds(60))}}}}}};
+  const auto last = LastStallOf(job);
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->stall.text, "rank 1 has not entered barrier");
+  EXPECT_EQ(last->end, since + std::chrono::seconds(60));
+  text::Set(job, {"metadata", "annotations", kStallsAnnotation}, "");
+  EXPECT_FALSE(LastStallOf(job));
+}
+
 }  // namespace
 }  // namespace api

@@ -5,11 +5,12 @@ import contextlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
 import urllib.request
+
+from ports import free_port
 
 ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
              "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -26,9 +27,7 @@ class Browser:
     def __init__(self):
         self._folder = tempfile.mkdtemp(prefix="muster-browser-", dir="/tmp")
         browser, driver = programs()
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = free_port()
         self._base = f"http://127.0.0.1:{port}"
         env = {**os.environ, "HOME": self._folder, "TMPDIR": self._folder}
         with open(os.path.join(self._folder, "driver.log"), "wb") as log:

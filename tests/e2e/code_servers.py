@@ -11,17 +11,12 @@ import threading
 import time
 
 from places import ROOT
+from ports import free_port
 
 USER = "ann"
 PASSWORD = "tiger-7391-hush"
 # Called, in the server's thread, for each request to git over HTTP, before it is answered.
 ON_REQUEST = []
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def git(*args, cwd=None, **env):

@@ -7,9 +7,6 @@ import signal
 import socket
 import subprocess
 import threading
-import time
-
-from waiting import pause
 
 
 class Dash:
@@ -107,11 +104,3 @@ class Events:
     def close(self):
         self._connection.sock.shutdown(socket.SHUT_RDWR)
         self._connection.close()
-
-
-def await_true(look, timeout=60):
-    began = time.monotonic()
-    while not (value := look()):
-        assert time.monotonic() < began + timeout, "it does not come true"
-        pause(began)
-    return value

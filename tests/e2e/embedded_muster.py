@@ -127,7 +127,7 @@ class Cluster:
                 found.append(int(entry))
         return found
 
-    def await_no_process(self, timeout=15):
+    def await_no_process(self, timeout=60):
         began = time.monotonic()
         while left := self.pod_processes():
             assert time.monotonic() < began + timeout, left

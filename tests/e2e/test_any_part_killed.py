@@ -9,6 +9,8 @@ import signal
 import subprocess
 import time
 
+from waiting import pause
+
 # Each round has one whose turn it is, and kills another where that one has ended too soon.
 PARTS = ("guardian", "keeper", "daemon", "shim", "agent", "resident", "rank", "command")
 ROUNDS = max(len(PARTS), int(os.environ.get("MUSTER_KILLS", "50")) // 8)
@@ -49,8 +51,9 @@ def parts(cluster):
 
 def await_part(cluster, part, name):
     """Until there is one, or there will be none any more."""
+    began = time.monotonic()
     while not parts(cluster)[part] and cluster.get(name)["status"] not in ENDED:
-        time.sleep(0.02)
+        pause(began)
 
 
 def settle(cluster, name, verb):
@@ -103,7 +106,7 @@ def test_the_next_command_works_and_every_job_ends(cluster):
         if verb == "suspend":
             cluster.run("delete", name)
         try:
-            follower.communicate(timeout=30)
+            follower.communicate(timeout=60)
         except subprocess.TimeoutExpired:
             follower.kill()
             raise AssertionError(f"{what}: logs -f does not end") from None

@@ -6,12 +6,12 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 
 import pytest
 
 from embedded_api import Api
 from terminals import Terminal
+from waiting import await_true
 
 HELLO = "Attached to the container pytorch of instance j-master-0\n"
 NO_TTY = "Unable to use a TTY - input is not a terminal or the right kind of file\n"
@@ -45,11 +45,9 @@ def count_processes(cluster, word):
     return found
 
 
-def await_count(cluster, word, wanted, timeout=15):
-    deadline = time.monotonic() + timeout
-    while (found := count_processes(cluster, word)) != wanted:
-        assert time.monotonic() < deadline, f"{found} processes of {word}, not {wanted}"
-        time.sleep(0.02)
+def await_count(cluster, word, wanted):
+    await_true(lambda: count_processes(cluster, word) == wanted,
+               lambda: f"{count_processes(cluster, word)} processes of {word}, not {wanted}")
 
 
 def terminal(cluster, *args, **size):

@@ -4,9 +4,10 @@ import os
 import shlex
 import subprocess
 import threading
-import time
 
 import pytest
+
+from waiting import await_true
 
 USAGE = 2
 FAILURE = 1
@@ -153,10 +154,7 @@ def test_more_gpus_than_the_machine_has_waits_and_says_why(cluster):
     with open(cluster.path("config/muster/config.yaml"), "a") as file:
         file.write("  gpus: strict\n")
     cluster.submit("gpus", "true", "--gpus=64")
-    deadline = time.monotonic() + 20
-    while "Insufficient nvidia.com/gpu" not in cluster.run("get", "gpus").stdout:
-        assert time.monotonic() < deadline, cluster.run("get", "gpus").stdout
-        time.sleep(0.05)
+    await_true(lambda: "Insufficient nvidia.com/gpu" in cluster.run("get", "gpus").stdout, lambda: cluster.run("get", "gpus").stdout)
     assert cluster.get("gpus")["status"] == "PENDING"
 
 

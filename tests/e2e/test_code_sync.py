@@ -8,7 +8,8 @@ import threading
 
 import pytest
 
-from code_servers import ON_REQUEST, PASSWORD, USER, GitOverHttp, Repositories, RsyncDaemon, SshServer, free_port
+from code_servers import ON_REQUEST, PASSWORD, USER, GitOverHttp, Repositories, RsyncDaemon, SshServer
+from ports import free_port
 
 FAILURE = 1
 

@@ -37,7 +37,7 @@ def test_random_kills_lose_and_repeat_nothing(cluster):
             cluster.kill_daemon()
             killed += 1
             cluster.run("up")
-        job = cluster.wait(name, "SUCCEEDED", "FAILED", timeout=30)
+        job = cluster.wait(name, "SUCCEEDED", "FAILED")
         assert job["status"] == "SUCCEEDED", cluster.run("get", name).stdout
         for rank, instance in enumerate((f"{name}-master-0", f"{name}-worker-0")):
             # The job is over with its master; -f waits for the worker's last line.
@@ -126,10 +126,9 @@ def test_a_run_that_is_followed_goes_on_and_ends_as_its_program(cluster, ranks):
 
 
 def test_a_follower_does_not_undo_a_down(cluster):
-    cluster.submit("ended", "sleep 600")
-    cluster.wait("ended", "RUNNING")
+    cluster.submit("ended", "echo begun; sleep 600")
     follower = cluster.start("logs", "ended", "-f")
-    time.sleep(0.5)
+    assert follower.stdout.readline() == "begun\n"
     cluster.run("down", "--force", timeout=120)
     follower.communicate(timeout=90)
     assert cluster.daemon_pid() is None
@@ -148,12 +147,13 @@ def test_down_knows_what_a_killed_daemon_left_running(cluster):
 
 
 def test_a_failure_while_the_daemon_is_dead_keeps_its_exit_code(cluster):
-    cluster.submit("dies", "sleep 0.5; exit 7")
+    go = cluster.path("home", "go")
+    cluster.submit("dies", f"while ! test -e {go}; do sleep 0.05; done; exit 7")
     cluster.wait("dies", "RUNNING")
     cluster.kill_daemon()
-    time.sleep(1)
-    job = cluster.wait("dies", "FAILED")
-    assert job["status"] == "FAILED"
+    open(go, "w").close()
+    cluster.await_no_process()
+    cluster.wait("dies", "FAILED")
     assert "exited with code 7" in cluster.run("get", "dies").stdout
 
 

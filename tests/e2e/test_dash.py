@@ -12,10 +12,11 @@ import time
 
 import pytest
 
-from dash_page import Dash, await_true
+from dash_page import Dash
 from embedded_api import Api
 from embedded_muster import Cluster
 from places import ROOT
+from waiting import await_true
 
 FAILS = """import os, sys, time
 print("step 1 loss 0.5", flush=True)
@@ -341,7 +342,7 @@ def test_a_shell_ends_with_its_page(cluster, page):
     pid = await_true(lambda: os.path.exists(mark) and open(mark).read().strip())
     show(page, "jobs")
     # The shell counts in a namespace of its own.
-    await_true(lambda: not subprocess.run(["pgrep", "-f", "^sleep 777$"], capture_output=True).stdout, 60)
+    await_true(lambda: not subprocess.run(["pgrep", "-f", "^sleep 777$"], capture_output=True).stdout)
     assert pid
 
 

@@ -6,8 +6,9 @@ import time
 
 import pytest
 
-from dash_page import Dash, await_true
+from dash_page import Dash
 from places import ROOT
+from waiting import await_true
 
 WRITES = f"""
 import os, struct, sys, time

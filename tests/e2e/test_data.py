@@ -1,9 +1,10 @@
 """Data volumes, host directories, configuration files and shared memory, as root and as nobody."""
 import os
 import re
-import time
 
 import pytest
+
+from waiting import await_true
 
 MIB = 1 << 20
 
@@ -27,12 +28,9 @@ def folder(cluster, name, mode=0o700, owner=None, **files):
     return path
 
 
-def await_text(cluster, name, text, timeout=15):
+def await_text(cluster, name, text):
     """Until `get` says so."""
-    deadline = time.monotonic() + timeout
-    while text not in (shown := cluster.run("get", name).stdout):
-        assert time.monotonic() < deadline, shown
-        time.sleep(0.05)
+    await_true(lambda: text in cluster.run("get", name).stdout, lambda: cluster.run("get", name).stdout)
 
 
 def log(cluster, name, instance="master-0"):

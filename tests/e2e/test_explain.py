@@ -240,8 +240,11 @@ from torch.distributed.elastic.multiprocessing.errors import record
 @record
 def main():
     if os.environ["RANK"] == "1":
+        open(__file__ + ".raised", "w").close()
         raise ValueError("boom")
-    time.sleep(2.5)
+    while not os.path.exists(__file__ + ".raised"):
+        time.sleep(0.05)
+    time.sleep(2.5)  # times of error files are of seconds
     raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
 
 main()
@@ -264,7 +267,7 @@ def test_error_files_of_recorded_exceptions_tell_who_was_first(cluster, launcher
     assert files.count("error.json") == 2 and not [name for name in files if name.endswith(".log")], files
     verdict = json.loads(cluster.run("explain", "--logs", folder, "-o", "json").stdout)
     assert (verdict["class"], verdict["who"]["rank"], verdict["line"]) == ("exception", 1, "ValueError: boom")
-    assert (verdict["where"]["file"], verdict["where"]["line"]) == (script, 8)
+    assert (verdict["where"]["file"], verdict["where"]["line"]) == (script, 9)
     # With what the launcher has printed, in which the other one stands first.
     with open(os.path.join(folder, "out.log"), "w") as file:
         file.write(done.stdout + done.stderr)

@@ -7,8 +7,14 @@ import pytest
 PEER = 'raise RuntimeError("[gloo/transport/tcp/pair.cc:598] Connection closed by peer [127.0.0.1]:50073")'
 ENDS_EARLY = f"""import os, sys, time
 if os.environ["RANK"] == "1":
+    with open(__file__ + ".new", "w") as file:
+        file.write(str(os.getpid()))
+    os.rename(__file__ + ".new", __file__ + ".pid")
     sys.exit(0)
-time.sleep(2)
+while not os.path.exists(__file__ + ".pid"):
+    time.sleep(0.02)
+while os.path.exists("/proc/" + open(__file__ + ".pid").read()):  # its launcher knows that it has ended
+    time.sleep(0.02)
 def step(number):
     {PEER}
 print("step 2 loss 0.5", flush=True)

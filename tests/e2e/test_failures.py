@@ -211,7 +211,7 @@ def test_a_second_interrupt_leaves_the_instances_to_the_daemon(stubborn, verb):
     assert "Ctrl-C again leaves them to the cluster" in waiting.stderr.readline()
     assert waiting.poll() is None
     waiting.send_signal(signal.SIGINT)
-    out, err = waiting.communicate(timeout=20)
+    out, err = waiting.communicate(timeout=60)
     assert (out, waiting.returncode) == ("", 130)
     assert "its instances may still be ending" in err
     if verb == "delete":

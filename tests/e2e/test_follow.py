@@ -6,6 +6,7 @@ import pytest
 
 from embedded_muster import Cluster
 from terminals import Terminal, drawn
+from waiting import await_true
 
 BARS = """import os, sys, time
 go = os.environ["MUSTER_RUN_DIR"] + "/go"
@@ -84,8 +85,7 @@ def test_logs_of_that_pod_are_coloured_by_rank_on_a_terminal_alone(cluster):
 
 def test_a_pipe_gets_what_the_ranks_write_and_no_more(cluster):
     running = cluster.start("run", "--name=piped", "-n", "2", "bars.py")
-    while not os.path.exists(cluster.path("state", "muster", "runs", "piped", "files")):
-        assert running.poll() is None
+    await_true(lambda: os.path.exists(cluster.path("state", "muster", "runs", "piped", "files")))
     go(cluster, "piped")
     out, err = running.communicate(timeout=60)
     assert running.returncode == 0

@@ -1,14 +1,13 @@
 """When a job that waits will start: `get`, `what-if`, `--dry-run=schedule`. GPUs are those of a stand-in for NVIDIA's library."""
 import json
 import re
-import time
 from datetime import datetime, timezone
 
 import pytest
 
-from dash_page import await_true
 from embedded_muster import Cluster
 from test_manual import fields_of
+from waiting import await_true
 
 
 @pytest.fixture
@@ -16,10 +15,7 @@ def two_gpus():
     made = Cluster()
     made.show_gpus("2")
     made.run("up")
-    deadline = time.monotonic() + 20
-    while "0/2 (0%)" not in made.run("top", "node").stdout:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    await_true(lambda: "0/2 (0%)" in made.run("top", "node").stdout)
     yield made
     made.close()
 

@@ -2,9 +2,10 @@
 disk, and what a log has lost is told. The disk is a small tmpfs in a mount namespace of the test's."""
 import os
 import subprocess
-import time
 
 import pytest
+
+from waiting import await_true
 
 SIZE_MB = 48
 
@@ -73,11 +74,8 @@ def disk(cluster):
     made.close()
 
 
-def await_pods(disk, count, timeout=20):
-    deadline = time.monotonic() + timeout
-    while len(disk.pods()) != count:
-        assert time.monotonic() < deadline, disk.pods()
-        time.sleep(0.05)
+def await_pods(disk, count):
+    await_true(lambda: len(disk.pods()) == count, disk.pods)
 
 
 def test_a_snapshot_that_does_not_fit_leaves_nothing(cluster, disk):
@@ -155,19 +153,13 @@ def test_lost_log_lines_are_told(cluster, disk):
                "open('printed', 'w').close()\n"
                "time.sleep(600)\"")
     cluster.submit("prints", program, f"--working-dir={cluster.path('tmp')}")
-    deadline = time.monotonic() + 60
-    while cluster.run("logs", "prints", code=None).stdout != "first\n":
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    await_true(lambda: cluster.run("logs", "prints", code=None).stdout == "first\n")
     disk.fill()
     open(cluster.path("tmp", "go"), "w").close()
-    while "bytes lost" not in cluster.run("logs", "prints").stdout.splitlines()[-1]:
-        assert time.monotonic() < deadline, cluster.run("logs", "prints").stdout[-2000:]
-        time.sleep(0.1)
+    await_true(lambda: "bytes lost" in cluster.run("logs", "prints").stdout.splitlines()[-1],
+               lambda: cluster.run("logs", "prints").stdout[-2000:])
     assert cluster.run("logs", "prints").stdout.startswith("first\n")
-    while "bytes lost" not in (told := cluster.run("get", "prints").stdout):
-        assert time.monotonic() < deadline, told
-        time.sleep(0.1)
+    await_true(lambda: "bytes lost" in cluster.run("get", "prints").stdout, lambda: cluster.run("get", "prints").stdout)
 
 
 def test_the_daemon_starts_on_a_disk_that_was_filled_after_it_went(cluster, disk):

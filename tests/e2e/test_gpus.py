@@ -1,10 +1,10 @@
 """GPUs as a stand-in for NVIDIA's library shows them (tests/support/fake_nvml.cc)."""
 import os
-import time
 
 import pytest
 
 from embedded_muster import Cluster
+from waiting import await_true
 
 
 @pytest.fixture
@@ -17,13 +17,8 @@ def gpu_cluster(request):
 
 
 def until(cluster, words, *args):
-    deadline = time.monotonic() + 20
-    while True:
-        said = cluster.run(*args).stdout
-        if words in said:
-            return said
-        assert time.monotonic() < deadline, said
-        time.sleep(0.05)
+    """What the command says, once these words are in it."""
+    return await_true(lambda: (lambda said: said if words in said else None)(cluster.run(*args).stdout), lambda: cluster.run(*args).stdout)
 
 
 @pytest.mark.parametrize("gpu_cluster", ["1"], indirect=True)
@@ -72,16 +67,21 @@ def counting_cluster():
     made.close()
 
 
-CUDA_ERROR = ("python3 -c \"print('began', flush=True); import time; time.sleep(2); {}"
+# It runs on for a while after its start has been told: the daemon then reads what the GPU has counted so far.
+CUDA_ERROR = ("python3 -c \"import os, time\n"
+              "while not os.path.exists('{}'): time.sleep(0.05)\n"
+              "time.sleep(2); {}"
               "raise RuntimeError('CUDA error: an illegal memory access was encountered')\"")
 
 
 def test_memory_errors_while_a_job_ran_decide_what_its_kernels_do_not(counting_cluster):
-    errors = counting_cluster.path("home", "errors")
+    errors, go = counting_cluster.path("home", "errors"), counting_cluster.path("home", "go")
     until(counting_cluster, "0/1 (0%)", "top", "node")
-    counting_cluster.submit("sound", CUDA_ERROR.format(""), "--gpus=1")
+    counting_cluster.submit("sound", CUDA_ERROR.format(errors, ""), "--gpus=1")
     counting_cluster.wait("sound", "FAILED")
-    counting_cluster.submit("worn", CUDA_ERROR.format(f"open('{errors}', 'w').write('5'); "), "--gpus=1")
+    counting_cluster.submit("worn", CUDA_ERROR.format(go, f"open('{errors}', 'w').write('5'); "), "--gpus=1")
+    counting_cluster.wait("worn", "RUNNING")
+    open(go, "w").close()
     counting_cluster.wait("worn", "FAILED")
     said = until(counting_cluster, "gpu-hardware", "explain", "worn")
     assert "GPU's driver: GPU 0 (NVIDIA Fake 80GB): 2 uncorrected memory errors while the job ran" in said.replace("\n", " ")

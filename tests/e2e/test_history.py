@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+from waiting import await_true
+
 TRAIN = """import os, sys
 print("lr", sys.argv[1])
 open(os.environ["MUSTER_RUN_DIR"] + "/model.pt", "w").write(sys.argv[1])
@@ -113,10 +115,8 @@ def test_compare_names_what_differs_and_no_value(cluster, code):
 def test_compare_tells_the_last_metrics(cluster, code):
     for name, loss in (("worse", 0.5), ("better", 0.25)):
         cluster.run("run", f"--name={name}", f"echo step 1 loss 9; echo step 2 loss {loss}", cwd=code)
-        deadline = time.monotonic() + 30
-        while f"loss {loss}" not in cluster.run("show", name).stdout.split("Last lines")[0]:
-            assert time.monotonic() < deadline, cluster.run("show", name).stdout
-            time.sleep(0.1)
+        await_true(lambda name=name, loss=loss: f"loss {loss}" in cluster.run("show", name).stdout.split("Last lines")[0],
+                   lambda name=name: cluster.run("show", name).stdout)
     cluster.run("delete", "worse")
     told = json.loads(cluster.run("compare", "worse", "better", "-o", "json").stdout)["differences"]
     assert told["last loss"] == ["0.5", "0.25"] and "last step" not in told
@@ -235,17 +235,18 @@ def test_prune_forgets_by_number_and_by_age(cluster, code):
         time.sleep(1.1)  # times of creation are of seconds
     cluster.run("delete", "p1", "p2")
     records = cluster.path("state", "muster", "records")
-    until = time.monotonic() + 30
-    while len(os.listdir(records)) < 2:  # each comes once its pod has gone
-        assert time.monotonic() < until, os.listdir(records)
-        time.sleep(0.1)
+    await_true(lambda: len(os.listdir(records)) == 2, lambda: os.listdir(records))  # each comes once its pod has gone
     out = cluster.run("prune", "--keep=2").stdout
     assert "remembered of run p1" in out and "p2" not in out
     assert [run["name"] for run in runs(cluster)] == ["p3", "p2"]
     assert len(os.listdir(records)) == 1
     assert sorted(os.listdir(cluster.path("state", "muster", "runs"))) == ["p2", "p3"]
     assert "--since 72h, --keep 100" in cluster.run("prune", code=2).stderr
+    # Logs that the daemon has not moved yet are forgotten, too.
+    late = cluster.path("state", "muster", "pods", os.listdir(records)[0], "logs")
+    os.makedirs(late)
     cluster.run("prune", "--since=0s")
+    assert not os.path.exists(late)
     assert runs(cluster) == [] and os.listdir(records) == []
     assert os.listdir(cluster.path("state", "muster", "runs")) == []
     assert "not kept" not in cluster.run("history").stderr

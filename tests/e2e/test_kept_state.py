@@ -5,18 +5,12 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 
 import pytest
 
+from waiting import await_file, await_true
+
 WAITS = "echo begun; sleep 600"
-
-
-def await_file(path, timeout=30):
-    deadline = time.monotonic() + timeout
-    while not os.path.exists(path):
-        assert time.monotonic() < deadline, path
-        time.sleep(0.05)
 
 
 def as_another_host(cluster, *args):
@@ -33,10 +27,7 @@ def as_another_host(cluster, *args):
 def end_daemon(cluster, number):
     pidfd = os.pidfd_open(cluster.daemon_pid())
     signal.pidfd_send_signal(pidfd, number)
-    deadline = time.monotonic() + 20
-    while cluster.daemon_pid() is not None:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    await_true(lambda: cluster.daemon_pid() is None, "the daemon runs on")
     os.close(pidfd)
 
 
@@ -64,16 +55,12 @@ def test_muster_in_a_pod_talks_to_the_daemon_that_runs_it(cluster):
     cluster.submit("inside", f"{cluster.binary} list > said 2>&1; {WAITS}",
                    f"--working-dir={cluster.path('tmp')}")
     cluster.wait("inside", "RUNNING")
-    await_file(cluster.path("tmp", "said"))
-    deadline = time.monotonic() + 20
-    while "inside" not in open(cluster.path("tmp", "said")).read():
-        assert time.monotonic() < deadline, open(cluster.path("tmp", "said")).read()
-        time.sleep(0.05)
+    await_true(lambda: "inside" in await_file(cluster.path("tmp", "said")), lambda: await_file(cluster.path("tmp", "said")))
 
 
 def test_muster_in_a_pod_starts_no_daemon(cluster):
     cluster.submit("inside", f"while [ ! -e go ]; do sleep 0.1; done; {cluster.binary} list > said "
-                   f"2>&1; echo $? > code; {cluster.binary} daemon 2> daemon; touch done; {WAITS}",
+                   f"2>&1; echo $? > code; {cluster.binary} daemon 2> daemon; echo > done; {WAITS}",
                    f"--working-dir={cluster.path('tmp')}")
     cluster.wait("inside", "RUNNING")
     cluster.kill_daemon()
@@ -111,10 +98,7 @@ def test_what_the_store_has_forgotten_runs_on_and_is_kept_and_told(cluster):
     pid = int(told.split("`kill ")[1].split("`")[0])
     os.kill(pid, signal.SIGTERM)
     cluster.await_no_process()
-    deadline = time.monotonic() + 10
-    while len(glob.glob(cluster.path("state/muster/lost+found/pod-*"))) != 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    await_true(lambda: len(glob.glob(cluster.path("state/muster/lost+found/pod-*"))) == 2)
     assert "left alone" not in cluster.run("list").stderr
     shutil.rmtree(cluster.path("state/muster/lost+found"))
     assert cluster.run("list").stderr == ""

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from places import BINARY
+from waiting import await_true
 
 # Each rank says who it is and which program started it.
 PROBE = """
@@ -23,6 +24,7 @@ print("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], "by", parent, 
     "python -m torch.distributed.run --nproc-per-node=2",
     "python -u -m torch.distributed.run --nproc-per-node=2",
     "python3 -W ignore -um torch.distributed.launch --use-env --nproc_per_node=2",
+    "python -u $(which torchrun) --nproc-per-node=2",
 ])
 def test_several_processes_in_a_pod(cluster, command):
     with open(cluster.path("probe.py"), "w") as file:
@@ -206,13 +208,6 @@ def running(script):
         except OSError:
             continue
     return found
-
-
-def await_true(claim, what):
-    deadline = time.monotonic() + 60
-    while not claim():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.05)
 
 
 def interpreters(folder):

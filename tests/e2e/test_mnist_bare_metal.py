@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from places import BINARY, ROOT, TRAINING
+from ports import free_port
 from test_mnist_yamls import STAND_IN
 
 pytestmark = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="PyTorch is not installed")
@@ -159,16 +160,9 @@ def test_every_shape_ends_at_the_same_loss(machine, alone, shape, launcher):
 def test_env_and_spawn(machine, alone):
     """--dist-url=env://, with two processes."""
     done = machine.run("python", "mnist_ddp_mp.py", "--nproc_per_node=2", "--dist-url=env://", *SHORT,
-                       env={"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port()})
+                       env={"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())})
     assert float(re.search(r"^test: loss=([\d.]+)", done.stdout, re.MULTILINE)[1]) == (
         pytest.approx(alone, abs=1e-4))
-
-
-def free_port():
-    import socket
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
 
 
 def test_a_node_that_fails_ends_its_peers(machine, tmp_path):

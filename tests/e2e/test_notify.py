@@ -2,25 +2,13 @@
 import http.server
 import json
 import os
-import signal
 import threading
-import time
 
-
-def await_file(path, timeout=60):
-    deadline = time.monotonic() + timeout
-    while not (os.path.exists(path) and os.path.getsize(path)):
-        assert time.monotonic() < deadline, path
-        time.sleep(0.02)
-    with open(path) as file:
-        return file.read()
+from waiting import await_file, await_true
 
 
 def await_notice(cluster, name, words):
-    deadline = time.monotonic() + 60
-    while words not in cluster.run("show", name).stdout:
-        assert time.monotonic() < deadline, cluster.run("show", name).stdout
-        time.sleep(0.1)
+    await_true(lambda: words in cluster.run("show", name).stdout, lambda: cluster.run("show", name).stdout)
 
 
 def test_a_program_reads_what_became_of_the_job(cluster):
@@ -78,8 +66,9 @@ def test_what_ended_while_no_daemon_ran_is_told_by_the_next(cluster):
     told, go = cluster.path("home", "told"), cluster.path("home", "go")
     cluster.run("run", "-d", "--name=late", f"--notify=cat >{told}", f"while ! test -e {go}; do sleep 0.05; done")
     cluster.wait("late", "RUNNING")
-    os.kill(cluster.daemon_pid(), signal.SIGKILL)
+    cluster.kill_daemon()
     open(go, "w").close()
+    cluster.await_no_process()
     cluster.wait("late", "SUCCEEDED")
     assert json.loads(await_file(told))["job"] == "late"
 

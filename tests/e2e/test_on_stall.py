@@ -83,8 +83,7 @@ def test_a_rank_that_was_busy_before_it_stalled_is_restarted_too(cluster):
         file.write(faults.program("late-rank")[0].replace("if ODD:", """\
 if ODD and not os.path.exists('late'):
     open('late', 'w').close()
-    begin = time.monotonic()
-    while time.monotonic() - begin < 15:
+    while not os.path.exists('seen'):
         pause = time.monotonic() + 0.02
         while time.monotonic() < pause: pass
         time.sleep(0.03)
@@ -95,6 +94,7 @@ if ODD and not os.path.exists('late'):
     while not cluster.get("held").get("reason", "").startswith("waiting"):
         assert time.monotonic() < end, cluster.run("get", "held").stdout
         time.sleep(0.2)
+    open(cluster.path("home", "seen"), "w").close()
     cluster.wait("held", "SUCCEEDED")
     assert "rank 1 is killed (--on-stall=restart): " in cluster.run("get", "held", "-e").stdout
 

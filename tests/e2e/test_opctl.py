@@ -185,6 +185,8 @@ def test_what_cannot_run_here_is_refused(cluster, opctl):
     opctl.write("train.yaml", TRAIN.replace("pytorch", "dask"))
     assert "RuntimeError: Framework not supported: DASK" in opctl(
         "run", "-f", "train.yaml", "-b", "local", code=1).stderr
+    opctl.write("train.yaml", TRAIN.replace("      main:", "      ps: {replicas: 1}\n      main:"))
+    assert "leave out spec.cluster.spec.ps" in opctl("run", "-f", "train.yaml", "-b", "local", code=1).stderr
     opctl.write("train.yaml", TRAIN.replace("entryPoint: train.py, ", ""))
     assert "entryPoint is missing" in opctl("run", "-f", "train.yaml", "-b", "local", code=1).stderr
     opctl.write("train.yaml", TRAIN)

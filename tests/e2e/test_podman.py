@@ -6,12 +6,12 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-import time
 
 import pytest
 
 from embedded_muster import Cluster
 from places import ROOT
+from waiting import await_true
 
 IMAGE = "localhost/muster-e2e:1"
 
@@ -124,14 +124,11 @@ def test_exec_runs_in_the_container_and_delete_ends_it(cluster, podman):
     job(cluster, "long", 'command: [sh, -c, "trap : TERM; echo started; while :; do sleep 1000; done"]',
         workers=0)
     cluster.wait("long", "RUNNING")
-    deadline = time.monotonic() + 60
-    while cluster.run("logs", "long", code=None).stdout != "started\n":
-        assert time.monotonic() < deadline
+    await_true(lambda: cluster.run("logs", "long", code=None).stdout == "started\n")
     done = cluster.run("exec", "long", "--", "sh", "-c", "cat /only-in-the-image; hostname; exit 7", code=7)
     assert done.stdout == "yes\nlong-master-0\n"
     cluster.run("delete", "long")
-    while podman("ps", "--all", "--quiet").stdout:
-        assert time.monotonic() < deadline, "podman still has the container"
+    await_true(lambda: not podman("ps", "--all", "--quiet").stdout, "podman still has the container")
     cluster.await_no_process()
 
 

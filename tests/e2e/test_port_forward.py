@@ -5,11 +5,13 @@ import sys
 import port_clients
 import pytest
 
+from ports import free_port
+
 
 @pytest.fixture
 def served(cluster):
     """A job whose master serves HTTP; (job, port)."""
-    port = port_clients.free_port()
+    port = free_port()
     cluster.submit("j", f"{sys.executable} -u -m http.server --bind 127.0.0.1 {port}")
     cluster.wait("j", "RUNNING")
     port_clients.await_listener(port)
@@ -43,7 +45,7 @@ def test_what_cannot_be_forwarded_is_named(cluster, served):
     # The instance has the port of this machine already.
     done = cluster.run("port-forward", job, str(port), code=1)
     assert f"port {port} is in use here" in done.stderr
-    silent = port_clients.free_port()
+    silent = free_port()
     with port_clients.Forwarder([cluster.binary, "port-forward", "j-master-0", f":{silent}"],
                                 env=cluster.env) as forwarder:
         assert port_clients.touch(forwarder.local) == b""

@@ -3,9 +3,10 @@ import json
 import os
 import queue
 import threading
-import time
 
 import pytest
+
+from waiting import await_true
 
 SAY = "import os; print('hello from', os.environ['RANK']); print('loss', os.environ['RANK'])"
 
@@ -160,15 +161,6 @@ def test_flags_of_all_ranks_are_checked(cluster, words, told):
     assert told in cluster.run("logs", "four", *words, code=2).stderr
 
 
-def wait_until(what, found, patience=30):
-    end = time.monotonic() + patience
-    while time.monotonic() < end:
-        if answer := found():
-            return answer
-        time.sleep(0.2)
-    raise AssertionError(f"not in {patience} s: {what}")
-
-
 BUSY_AND_IDLE = '''import os, time
 def rest():
     time.sleep(600)
@@ -194,7 +186,7 @@ def test_what_each_rank_does(cluster):
     def both_are_at_work():
         ranks = json.loads(cluster.run("get", "uneven", "--ranks", "-o", "json").stdout)
         return ranks if ranks[0]["step"].startswith("step ") and ranks[1]["where"] else None
-    busy, idle = wait_until("both work", both_are_at_work)
+    busy, idle = await_true(both_are_at_work)
     assert busy["instance"] == "uneven-master-0" and busy["state"] == "Running"
     # Other programs may leave it little of the machine.
     assert busy["cpu"] > 0.02 and busy["memoryBytes"] > 1 << 20 and busy["where"].startswith("uneven.py:")
@@ -210,7 +202,7 @@ def test_what_each_rank_does(cluster):
 def test_ranks_in_one_pod_and_programs_that_are_no_python(cluster):
     cluster.submit("shell", "echo iter 7; sleep 600", "--workers=2")
     cluster.wait("shell", "RUNNING")
-    ranks = wait_until("they have begun", lambda: [
+    ranks = await_true(lambda: [
         rank for rank in json.loads(cluster.run("get", "shell", "--ranks", "-o", "json").stdout) if rank["step"]])
     assert ranks[0]["step"] == "iter 7" and ranks[0]["pid"] and ranks[0]["quietSeconds"] >= 0
 

@@ -5,6 +5,8 @@ import re
 import signal
 import time
 
+import pytest
+
 import faults
 from embedded_api import Api
 from test_stalls import HANGS, PYTHON, kernel_says_where
@@ -29,6 +31,7 @@ def test_pods_say_it_in_get_and_stacks_shows_it(cluster):
     api = Api(cluster)
     uid = api.call("GET", "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs/held")["metadata"]["uid"]
     roles = []
+    end = time.monotonic() + 60
     while roles != ["waits", "late"] and time.monotonic() < end:
         time.sleep(0.3)
         grid = api.call("GET", f"/muster/progress?uid={uid}&ranks=240")
@@ -46,6 +49,38 @@ def test_pods_say_it_in_get_and_stacks_shows_it(cluster):
     cluster.wait("held", "SUSPENDED")
     assert "stalled" not in cluster.get("held").get("reason", "")
     assert "only a running job has stacks" in cluster.run("stacks", "held", code=1).stderr
+
+
+# Gloo's time-out names nobody: who was late was known while they waited.
+IMPATIENT = """\
+import datetime, os, time, torch, torch.distributed as dist
+dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=15))
+if os.environ["RANK"] == "1":
+    time.sleep(600)
+dist.all_reduce(torch.ones(1))
+"""
+
+
+def test_a_time_out_names_the_rank_that_the_others_waited_for(cluster):
+    os.makedirs(cluster.path("home", "code"))
+    path = cluster.path("home", "code", "train.py")
+    with open(path, "w") as file:
+        file.write(IMPATIENT)
+    os.chmod(path, 0o644)
+    cluster.submit("pods", f"{PYTHON} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1")
+    code = cluster.path("home", "code")
+    cluster.run("run", "-d", "-n", "2", "--name=one", PYTHON, "train.py", cwd=code)
+    told = cluster.run("launch", "--python", PYTHON, "--nproc-per-node=2", "train.py", cwd=code, code=1).stderr
+    assert re.search(r"  why       : stalled \d+ s: rank 1 has not entered all_reduce \(train.py:5\); it is at train.py:4: .*"
+                     r"\(RuntimeError: .*Timed out waiting", told), told
+    cluster.wait("pods", "FAILED")
+    cluster.wait("one", "FAILED")
+    for name in ("pods", "one"):
+        told = json.loads(cluster.run("explain", name, "-o", "json").stdout)
+        assert (told["class"], told["who"]["rank"], told["confidence"]) == ("hang", 1, "high"), told
+        assert "rank 1 has not entered all_reduce (train.py:5); it is at train.py:4: " in told["line"]
+        assert told["where"] == {"file": "train.py", "line": 4, "function": ""}, told
+        assert "Timed out waiting" in json.dumps(told["evidence"])
 
 
 def test_who_is_told_of_a_hang(cluster):
@@ -108,7 +143,7 @@ def test_a_job_that_does_nothing_and_is_no_python_says_what_is_known(cluster):
 
 def test_pods_that_are_no_python_and_hang_say_it_in_get_and_list(cluster):
     if not kernel_says_where():
-        return
+        pytest.skip("this kernel does not say where a process sleeps")
     cluster.submit("native", f"if [ $RANK = 1 ]; then exec sleep 600; fi; exec {HANGS}", "--workers=2")
     end = time.monotonic() + 60
     reason = ""

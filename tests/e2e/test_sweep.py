@@ -3,11 +3,11 @@ import inspect
 import json
 import os
 import signal
-import time
 
 import pytest
 
 import event_records
+from waiting import await_true
 
 TRIAL = """import os, sys
 rate = float(sys.argv[1])
@@ -118,9 +118,7 @@ def test_it_goes_on_where_it_was_stopped(cluster, code):
     mark = cluster.path("home", "go")
     running = cluster.start("run", "--name=long", "--sweep=i=1..4", "--parallel=1", "--grace=1",
                             f"test {{i}} -lt 3 || test -e {mark} || sleep 600", cwd=code)
-    deadline = time.monotonic() + 60
-    while [trial["status"] for trial in trials_or_none(cluster, "long")][:2] != ["SUCCEEDED"] * 2:
-        assert time.monotonic() < deadline
+    await_true(lambda: [trial["status"] for trial in trials_or_none(cluster, "long")][:2] == ["SUCCEEDED"] * 2)
     running.send_signal(signal.SIGINT)
     running.communicate(timeout=60)
     assert [trial["status"] for trial in trials(cluster, "long")] == ["SUCCEEDED"] * 2 + ["PENDING"] * 2

@@ -7,12 +7,12 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 
 import pytest
 
 from event_records import record
 from places import BINARY, ROOT
+from waiting import await_true
 
 PYTHON_FILES = os.path.join(ROOT, "src", "arena", "run", "python")
 RUNNERS = ("muster", "python")
@@ -58,12 +58,6 @@ def sweep(request, tmp_path):
     return Sweep(tmp_path / "sweep", request.param)
 
 
-def wait_for(condition):
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-
-
 def test_each_trial_has_its_own_variables_and_folder(sweep):
     sweep.env["CUDA_VISIBLE_DEVICES"] = "4,5,6,7"
     command = ("echo $SWEEP_LR $SWEEP_INDEX $CUDA_VISIBLE_DEVICES; echo loss $SWEEP_LR; touch $MUSTER_RUN_DIR/made; "
@@ -90,12 +84,12 @@ def test_of_many_failures_the_first_are_named(sweep):
 
 def test_at_most_so_many_run_at_a_time(sweep):
     go = sweep.path("go")
-    command = f"echo >{sweep.folder}/up.$SWEEP_INDEX; while ! test -e {go}; do :; done; exit 0"
+    command = f"echo >{sweep.folder}/up.$SWEEP_INDEX; while ! test -e {go}; do sleep 0.05; done; exit 0"
     process = sweep.start([({"i": str(i)}, command) for i in range(5)], "--parallel=2")
 
     def up():
         return sorted(name for name in os.listdir(sweep.folder) if name.startswith("up."))
-    wait_for(lambda: len(up()) == 2)
+    await_true(lambda: len(up()) == 2)
     os.kill(process.pid, signal.SIGCHLD)  # a reason to look again
     assert up() == ["up.0", "up.1"]
     open(go, "w").close()
@@ -130,7 +124,7 @@ def test_of_the_ranks_of_a_trial_the_lowest_is_measured(sweep):
 def test_a_stopped_trial_is_run_again_next_time(sweep):
     trials = [({"a": "x"}, f"touch {sweep.folder}/up; exec sleep 60"), ({"a": "y"}, "exit 0")]
     process = sweep.start(trials, "--parallel=1")
-    wait_for(lambda: os.path.exists(sweep.path("up")))
+    await_true(lambda: os.path.exists(sweep.path("up")))
     process.send_signal(signal.SIGTERM)
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 143 and out == "0 of 2 trials ended, 0 of them failed\n"

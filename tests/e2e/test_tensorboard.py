@@ -12,6 +12,7 @@ import pytest
 
 from idx_files import write_small_mnist
 from places import ONE_THREAD, ROOT
+from waiting import await_true
 
 EVENTS = ("import sys; sys.path.insert(0, '/root/code/mnist-pytorch'); "
           "from events import EventWriter; w = EventWriter('{}'); "
@@ -177,10 +178,7 @@ def test_logs_outside_a_volume_lie_with_the_job(board_cluster, repository):
         assert len(scalars(url, "loss", least=50)) == 50
         assert not os.path.exists("/training_logs") and not os.path.exists("/arena_logs")
         delete(cluster, name, url)
-    deadline = time.monotonic() + 15
-    while left := os.listdir(cluster.path("state/muster/jobs")):
-        assert time.monotonic() < deadline, left
-        time.sleep(0.05)
+    await_true(lambda: not os.listdir(cluster.path("state/muster/jobs")))
 
 
 def test_logs_on_a_directory_of_the_machine(board_cluster, repository):
@@ -213,11 +211,8 @@ def test_outlives_the_daemon_and_is_started_again(board_cluster):
     assert board_pids(cluster, url) == before, "adopted, not started again"
     for pid in before:
         os.kill(pid, signal.SIGKILL)
-    deadline = time.monotonic() + 10
-    while "It is not running yet: it ended with exit code 137" not in cluster.run(
-            "get", "board").stdout:
-        assert time.monotonic() < deadline, cluster.run("get", "board").stdout
-        time.sleep(0.05)
+    await_true(lambda: "It is not running yet: it ended with exit code 137" in cluster.run("get", "board").stdout,
+               lambda: cluster.run("get", "board").stdout)
     assert "does not run: it ended" in cluster.run("tensorboard", "board", code=1).stderr
     fetch(url)
     assert board_pids(cluster, url) != before
@@ -261,10 +256,7 @@ def test_one_that_is_not_installed_says_how(cluster):
     advice = f"`{python} -m pip install tensorboard` installs it"
     assert advice in done.stderr
     cluster.wait("board", "RUNNING")
-    deadline = time.monotonic() + 15
-    while advice not in cluster.run("get", "board").stdout:
-        assert time.monotonic() < deadline, cluster.run("get", "board").stdout
-        time.sleep(0.05)
+    await_true(lambda: advice in cluster.run("get", "board").stdout, lambda: cluster.run("get", "board").stdout)
     assert advice in cluster.run("tensorboard", "board", code=1).stderr
     cluster.run("delete", "board")
     cluster.await_no_process()

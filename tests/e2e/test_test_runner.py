@@ -11,7 +11,7 @@ import pytest
 import places
 import skips
 from places import ROOT
-from real_kubernetes import free_ports
+from ports import free_ports
 
 
 SUITES = ["tests/compat/ads", "tests/compat/launch", "tests/e2e", "tests/integration"]

@@ -8,6 +8,7 @@ import time
 
 import pytest
 from embedded_api import Api
+from waiting import await_true
 
 WAITS = "echo begun; sleep 600"
 
@@ -63,16 +64,14 @@ def test_a_damaged_store_is_kept_and_told_and_restored(cluster):
 
 def test_a_restore_waits_for_no_running_job_unless_it_is_told_to(cluster):
     before = with_backup(cluster)
+    assert "--force is for --restore" in cluster.run("cluster", "--force", code=2).stderr
     refused = cluster.run("cluster", "--restore", code=None)
     assert refused.returncode != 0 and "not restored" in refused.stderr, refused
     assert cluster.get("runs")["status"] == "RUNNING"
     cluster.run("cluster", "--restore", "--force")
     assert "runs" not in cluster.run("list").stdout
     assert set(before) <= set(cluster.pod_processes())
-    deadline = time.monotonic() + 10
-    while "`kill " not in (told := cluster.run("list").stderr):
-        assert time.monotonic() < deadline, told
-        time.sleep(0.05)
+    told = await_true(lambda: (lambda said: said if "`kill " in said else None)(cluster.run("list").stderr))
     os.kill(int(told.split("`kill ")[1].split("`")[0]), 15)
     cluster.await_no_process()
 
@@ -96,13 +95,8 @@ def test_finished_jobs_go_by_age_with_their_logs(cluster):
         {"status": {"conditions": [{"type": "Succeeded", "status": "True",
                                     "lastTransitionTime": time_of, "lastUpdateTime": time_of}]}})
     assert len(os.listdir(cluster.path("state/muster/pods"))) == 2
-    deadline = time.monotonic() + 40
-    while "old" in cluster.run("list").stdout:
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-    while len(os.listdir(cluster.path("state/muster/pods"))) != 1:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    await_true(lambda: "old" not in cluster.run("list").stdout)
+    await_true(lambda: len(os.listdir(cluster.path("state/muster/pods"))) == 1)
     assert "young" in cluster.run("list").stdout
     with open(cluster.path("state/muster/daemon.log")) as log:
         assert "no longer kept (local.keep_*): old" in log.read()
@@ -124,10 +118,7 @@ def test_old_records_go_with_their_logs_and_what_nobody_remembers_too(cluster):
     os.makedirs(f"{records}/stray/logs")
     assert len(os.listdir(records)) == 3
     cluster.run("up")
-    deadline = time.monotonic() + 40
-    while len(os.listdir(records)) != 1 or os.listdir(runs) != ["young"]:
-        assert time.monotonic() < deadline, os.listdir(records)
-        time.sleep(0.2)
+    await_true(lambda: len(os.listdir(records)) == 1 and os.listdir(runs) == ["young"], lambda: os.listdir(records))
     assert [run["name"] for run in json.loads(cluster.run("history", "-o", "json").stdout)] == ["young"]
     assert cluster.run("logs", "young").stdout == "done\n"
 

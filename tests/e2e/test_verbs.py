@@ -3,13 +3,13 @@ import json
 import os
 import re
 import subprocess
-import time
 
 import pytest
 
 from embedded_muster import Cluster
 from embedded_api import Api
 from terminals import Terminal
+from waiting import await_true
 
 
 @pytest.fixture
@@ -158,10 +158,7 @@ def gpu_cluster():
 
 
 def test_gpus_are_measured_when_somebody_asks(gpu_cluster):
-    deadline = time.monotonic() + 20
-    while "0/2 (0%)" not in gpu_cluster.run("top", "node").stdout:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    await_true(lambda: "0/2 (0%)" in gpu_cluster.run("top", "node").stdout)
     gpu_cluster.submit("pt", "sleep 600", "--gpus=1")
     gpu_cluster.wait("pt", "RUNNING")
     instance = json.loads(gpu_cluster.run("list", "-o", "json").stdout)[0]["instances"][0]

@@ -1,8 +1,8 @@
 """--wait-for: a job that starts when another has succeeded."""
 import os
 
-from dash_page import await_true
 from embedded_muster import Cluster
+from waiting import await_true
 
 GATE = 'while ! test -e {0}; do sleep 0.05; done; exit {1}'
 

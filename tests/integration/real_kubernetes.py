@@ -2,7 +2,6 @@
 import json
 import os
 import shutil
-import socket
 import ssl
 import subprocess
 import tempfile
@@ -11,6 +10,7 @@ import urllib.error
 import urllib.request
 
 from places import ROOT
+from ports import free_ports
 
 START_SECONDS = 180  # a busy machine; some 4 s on an idle one
 # Ends with the test run, however that ends.
@@ -22,32 +22,6 @@ def tools():
     made = subprocess.run([os.path.join(ROOT, "scripts", "kubernetes-tools")], check=True, text=True,
                           stdout=subprocess.PIPE)
     return made.stdout.strip()
-
-
-def _ports():
-    """Below those that the kernel gives to connections, which may take any of theirs before it is listened on. Each worker of
-    pytest-xdist has its own."""
-    width = 1400
-    first = 10_000 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 16 * width
-    begin = os.getpid() % width
-    while True:
-        yield first + begin
-        begin = (begin + 1) % width
-
-
-PORTS = _ports()
-
-
-def free_ports(count):
-    found = []
-    while len(found) < count:
-        port = next(PORTS)
-        try:
-            socket.create_server(("127.0.0.1", port)).close()
-            found.append(port)
-        except OSError:
-            pass  # somebody has it
-    return found
 
 
 class Authority:

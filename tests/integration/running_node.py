@@ -11,7 +11,7 @@ import threading
 import time
 
 from fake_servers import FakeKubelet
-from real_kubernetes import free_ports
+from ports import free_ports
 from running_operator import Api, Refused
 
 

@@ -10,7 +10,8 @@ import time
 import urllib.error
 import urllib.request
 
-from real_kubernetes import ROOT, free_ports
+from ports import free_ports
+from real_kubernetes import ROOT
 from waiting import pause
 
 BINARY = os.environ.get("MUSTER_BINARY", os.path.join(ROOT, "build", "muster"))

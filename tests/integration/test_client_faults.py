@@ -9,7 +9,8 @@ import threading
 import pytest
 
 from fake_servers import CannedServer, FakeKubelet, Proxy
-from real_kubernetes import Authority, free_ports
+from ports import free_ports
+from real_kubernetes import Authority
 from running_operator import wait_until
 from test_client import (exec_user, one_line, play_operator, submit, write_program)
 

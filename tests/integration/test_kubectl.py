@@ -14,6 +14,7 @@ import port_clients
 import pytest
 
 from embedded_cluster import EmbeddedCluster
+from ports import free_port
 
 JOB = """
 apiVersion: kubeflow.org/v1
@@ -174,7 +175,7 @@ def test_port_forward(cluster, running, echo):
         # Who goes without a word costs the others nothing.
         socket.create_connection(("127.0.0.1", forwarder.local), timeout=60).close()
         assert ask(forwarder.local, b"still") == b"5 still"
-    silent = port_clients.free_port()
+    silent = free_port()
     with port_clients.Forwarder([*command, f":{silent}"]) as forwarder:
         assert port_clients.touch(forwarder.local) == b""
         assert f"nothing listens on port {silent}: Connection refused" in forwarder.error_line()
@@ -224,6 +225,17 @@ def test_explain(cluster):
     assert "pytorchReplicaSpecs" in cluster.kubectl("explain", "pytorchjob.spec")
     assert "FIELD: containers <[]Container>" in cluster.kubectl("explain", "pods.spec.containers")
     assert "schedulingPolicy" in cluster.kubectl("explain", "pytorchjob.spec.runPolicy", "--recursive")
+
+
+def test_a_kind_that_is_not_here_is_said_to_be_none(cluster):
+    """kubectl asks for OpenAPI v2 as protobuf then."""
+    for kind in ("kubeflow.org/v1, kind: TFJob", "v1, kind: ServiceAccount"):
+        _, err = cluster.kubectl("apply", "-f", "-", stdin=f"{{apiVersion: {kind}, metadata: {{name: x}}}}", code=1)
+        assert "no matches for kind" in err, err
+
+
+def test_required_fields_are_marked(cluster):
+    assert "pytorchReplicaSpecs\t<map[string]PytorchReplicaSpecs> -required-" in cluster.kubectl("explain", "pytorchjob.spec")
 
 
 def test_create_of_built_in_kinds(cluster):
@@ -295,6 +307,37 @@ def test_diff_shows_what_would_change_and_nothing_else(cluster, idle):
         "-    team: a", "+    team: b"]
     made = json.loads(cluster.kubectl("create", "configmap", "dry", "--dry-run=server", "-o", "json"))
     assert "resourceVersion" not in made["metadata"]
+
+
+def test_a_diff_by_the_server_of_what_the_client_applied(cluster):
+    text = "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: compared}}, data: {{a: '{}'}}}}"
+    cluster.kubectl("apply", "-f", "-", stdin=text.format(1))
+    out, err = cluster.kubectl("diff", "--server-side", "-f", "-", stdin=text.format(2), code=1)
+    assert '+  a: "2"' in out, out + err
+
+
+def test_the_order_of_variables_is_applied(cluster):
+    text = json.dumps({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "ordered"}, "spec": {
+        "replicas": 0, "selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}, "spec": {
+            "containers": [{"name": "c", "image": "x", "env": "ENV"}]}}}})
+    for names in ("AB", "CAB", "BC"):
+        env = json.dumps([{"name": name, "value": "1"} for name in names])
+        cluster.kubectl("apply", "-f", "-", stdin=text.replace('"ENV"', env))
+        assert cluster.kubectl("get", "deployment", "ordered", "-o",
+                               "jsonpath={.spec.template.spec.containers[0].env[*].name}") == " ".join(names)
+    cluster.kubectl("delete", "deployment", "ordered")
+
+
+def test_a_cordoned_node_starts_nothing(cluster):
+    node = cluster.kubectl("get", "nodes", "-o", "jsonpath={.items[0].metadata.name}")
+    cluster.kubectl("cordon", node)
+    assert cluster.kubectl("get", "nodes", "--field-selector", "spec.unschedulable=true", "-o", "name") == f"node/{node}\n"
+    cluster.kubectl("apply", "-f", "-", stdin=JOB.format(name="held", command="true"))
+    cluster.kubectl("wait", "--for=jsonpath={.status.conditions[0].reason}=Unschedulable", "pod/held-master-0", "--timeout=60s")
+    assert f"{node} is cordoned" in cluster.kubectl("get", "pod", "held-master-0", "-o", "jsonpath={.status.conditions[0].message}")
+    cluster.kubectl("uncordon", node)
+    cluster.kubectl("wait", "--for=condition=Succeeded", "pytorchjob/held", "--timeout=60s")
+    cluster.kubectl("delete", "pytorchjob", "held")
 
 
 def test_label_annotate_patch(cluster, idle):

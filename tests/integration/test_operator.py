@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from real_kubernetes import free_ports
+from ports import free_ports
 from running_operator import Operator, Refused, job, replica, wait_until
 
 CREATED = ("Created", "True", "PyTorchJobCreated")

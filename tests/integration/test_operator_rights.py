@@ -7,7 +7,7 @@ import pytest
 
 from muster_user import Muster
 from fake_servers import SlowWay
-from real_kubernetes import free_ports
+from ports import free_ports
 from running_operator import Operator, wait_until
 
 NAME = "muster-operator"

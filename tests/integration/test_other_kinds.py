@@ -121,8 +121,10 @@ def test_list_shows_every_kind_in_one_request_each(real_cluster, muster, muster_
 
     got = reader.run("get", "tf-dist", "-n", namespace, "-T", "tfjob", "-o", "wide").stdout
     assert got.splitlines()[4].split() == ["Trainer:", "TFJOB"], got
-    done = muster.run("delete", "tf-dist", "-n", namespace, "-T", "tfjob", code=1)
-    assert f"kubectl delete tfjob tf-dist -n {namespace}" in done.stderr
+    assert reader.run("get", "tf-dist", "-n", namespace, "-o", "wide").stdout == got
+    for kind in ("-T", "tfjob"), ():
+        done = muster.run("delete", "tf-dist", "-n", namespace, *kind, code=1)
+        assert f"kubectl delete tfjob tf-dist -n {namespace}" in done.stderr
     assert real_cluster.get("tfjob", "tf-dist", "-n", namespace)
 
 

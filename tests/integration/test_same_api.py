@@ -11,7 +11,7 @@ import ssl
 import pytest
 
 from embedded_cluster import EmbeddedCluster
-from real_kubernetes import free_ports
+from ports import free_ports
 from running_webhook import Webhook
 
 JOBS = "/apis/kubeflow.org/v1/namespaces/{ns}/pytorchjobs"
@@ -132,7 +132,7 @@ def thing(kind, name, **more):
 
 def refused_pod(*containers, **spec):
     """A request that creates a pod of such containers, which nobody accepts."""
-    listed = [container(name=f"c{i}", **fields) for i, fields in enumerate(containers)]
+    listed = [container(**{"name": f"c{i}", **fields}) for i, fields in enumerate(containers)]
     return "POST", CORE + "pods", pod("r", containers=listed, **spec), {}
 
 
@@ -157,6 +157,9 @@ def event(name, reason="Tried"):
 
 WORKER = {"replicas": 2, "restartPolicy": "OnFailure",
           "template": {"spec": {"containers": [container(env=[{"name": "A", "value": "1"}])]}}}
+
+PRIORITIES = "/apis/scheduling.k8s.io/v1/priorityclasses"
+PRIORITY = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "p-{ns}"}, "value": 7}
 
 ODD_MAP = thing("ConfigMap", "c", metadata={"colour": "red"}, data={"a": "1"}, spec={"x": 1}, odd=2)
 ODD_JOB = job("odd", metadata={"hm": 1}, wrong=1)
@@ -272,6 +275,59 @@ CASES = {
                 **ports({"containerPort": 1, "name": "a-1"}, {"containerPort": 65535, "name": "fifteen-letters"},
                         {"containerPort": 80, "protocol": "UDP"})),
             container(name="side", **ports({"containerPort": 80, "name": "a-1"}))]), {}),
+    ],
+    "refused_pods_as_wholes": [
+        refused_pod({}, {"name": "c0"}), refused_pod({}, initContainers=[{"name": "c0", "image": "i"}]),
+        *(refused_pod({"env": [variable]}) for variable in (
+            {"value": "x"}, {"name": "A", "valueFrom": {}}, {"name": "A", "valueFrom": {"secretKeyRef": {"name": "s"}}},
+            {"name": "A", "value": "1", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}, {"name": "A", "value": 1})),
+        *(refused_pod({"volumeMounts": mounts}, volumes=[{"name": "v", "emptyDir": {}}]) for mounts in (
+            [{"name": "w", "mountPath": "/w"}], [{"name": "v"}], [{"name": "v", "mountPath": "/v"}] * 2)),
+        *(refused_pod({}, volumes=volumes) for volumes in (
+            [{"name": "v"}] * 2, [{"name": "V"}], [{"name": "v", "emptyDir": {}, "hostPath": {"path": "/"}}],
+            [{"name": "v", "persistentVolumeClaim": {}}], [{"name": "v", "configMap": {}}])),
+        refused_pod({}, activeDeadlineSeconds=0), refused_pod({}, priorityClassName="none"),
+        refused_pod({"imagePullPolicy": "x"}, terminationGracePeriodSeconds=-5),
+        refused_pod({"args": [1]}), refused_pod({"command": "x"}), refused_pod({"workingDir": 5}), refused_pod(ports({"containerPort": "x"})),
+    ],
+    "refused_data": [
+        *(("POST", CORE + "configmaps", thing("ConfigMap", "d", **fields), {}) for fields in (
+            {"data": {"a": 1}}, {"data": []}, {"data": {"a b": "1"}}, {"metadata": {"labels": {"a": 1}}}, {"metadata": {"labels": "x"}})),
+        *(("POST", CORE + "secrets", thing("Secret", "d", **fields), {}) for fields in (
+            {"data": {"a b": "YQ=="}}, {"type": "kubernetes.io/tls", "data": {}}, {"type": "kubernetes.io/dockerconfigjson", "data": {}})),
+        ("POST", CORE + "configmaps", thing("ConfigMap", "i", immutable=True, data={"a": "1"}), {}),
+        ("PATCH", CORE + "configmaps/i", {"data": {"a": "2"}}, MERGE),
+        ("PATCH", CORE + "configmaps/i", {"immutable": False}, MERGE),
+        ("PATCH", CORE + "configmaps/i", {"metadata": {"namespace": "b"}}, MERGE),
+        ("PUT", CORE + "configmaps/none", thing("ConfigMap", "other"), {}),
+        ("DELETE", CORE + "configmaps/none?propagationPolicy=Bar", None, {}),
+        ("DELETE", CORE + "configmaps/none", {"propagationPolicy": "Bar"}, {}),
+    ],
+    "refused_services": [("POST", CORE + "services", thing("Service", "s", spec={"clusterIP": "None", **spec}), {}) for spec in (
+        {"ports": [{"port": 80}, {"port": 81}]}, {"ports": [{"port": 80, "name": "a"}, {"port": 81, "name": "a"}]},
+        {"ports": [{"port": 80, "protocol": "tcp"}]}, {"ports": [{"port": 80, "name": "UP"}]}, {"ports": [{"port": 80}], "type": "Foo"})],
+    "priorities": [
+        ("POST", PRIORITIES, {**PRIORITY, "metadata": {"name": "system-{ns}"}}, {}),
+        ("POST", PRIORITIES, {**PRIORITY, "value": 2_000_000_001}, {}),
+        ("POST", PRIORITIES, PRIORITY, {}),
+        ("PATCH", PRIORITIES + "/p-{ns}", {"value": 8}, MERGE),
+        ("DELETE", PRIORITIES + "/p-{ns}", None, {}),
+    ],
+    "fields_to_select_by": [("GET", f"{path}?fieldSelector={field}%3Dx", None, {}) for path, fields in (
+        (CORE + "pods", ("spec.nodeName", "spec.hostNetwork", "status.nominatedNodeName", "type", "reason", "status.hostIP")),
+        (CORE + "services", ("spec.clusterIP", "spec.type", "status.phase")), (CORE + "secrets", ("type", "status.phase")),
+        (CORE + "configmaps", ("metadata.name", "metadata.uid", "status.phase", "type")), ("/api/v1/nodes", ("spec.unschedulable", "status.phase")),
+        (CORE + "events", ("involvedObject.uid", "involvedObject.foo", "reason", "source", "type", "status.phase")),
+        (JOBS, ("metadata.name", "status.phase", "type", "spec.nodeName")), (CORE + "persistentvolumeclaims", ("status.phase",))) for field in fields],
+    "job_status": [
+        ("POST", JOBS, job("s"), {}),
+        *(("PATCH", JOBS + "/s/status", {"status": status}, MERGE) for status in (
+            {"startTime": "yesterday"}, {"conditions": [{"type": "X"}]}, {"startTime": "2026-07-30T10:00:00Z"})),
+        ("PATCH", JOBS + "/s", {"metadata": {"finalizers": ["a.b/c"]}}, MERGE),
+        ("DELETE", JOBS + "/s", None, {}),
+        ("PATCH", JOBS + "/s", {"metadata": {"finalizers": ["a.b/c", "a.b/d"]}}, MERGE),
+        ("POST", JOBS, job("s"), {}),
+        ("PATCH", JOBS + "/s", {"metadata": {"finalizers": None}}, MERGE),
     ],
     "event": [
         ("POST", CORE + "events", event("e"), {}),

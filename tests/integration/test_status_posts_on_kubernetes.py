@@ -7,7 +7,7 @@ import urllib.request
 import pytest
 
 from muster_user import Muster
-from real_kubernetes import free_ports
+from ports import free_ports
 from running_operator import wait_until
 from test_operator_rights import NAME, Installed, granted, job
 

@@ -8,6 +8,7 @@ import port_clients
 import pytest
 
 from places import BINARY
+from ports import free_port
 from fake_servers import Proxy, StreamingKubelet
 from terminals import Terminal
 from test_client import EDIT_RULES, one_line, play_operator, submit
@@ -156,7 +157,7 @@ def test_ports_are_forwarded(real_cluster, muster, job, namespace, served):
 
 
 def test_a_port_that_is_shut_is_reported(muster, job, namespace):
-    silent = port_clients.free_port()
+    silent = free_port()
     command = [BINARY, "port-forward", "-n", namespace, job, "-i", "j-worker-0", f":{silent}"]
     with port_clients.Forwarder(command, env=muster.env, cwd=muster.folder) as forwarder:
         assert port_clients.touch(forwarder.local) == b""

@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 
-from real_kubernetes import Authority, free_ports
+from ports import free_ports
+from real_kubernetes import Authority
 from running_operator import Operator, wait_until
 from running_webhook import Webhook
 

@@ -8,11 +8,6 @@ import urllib.request
 PATIENCE = 60
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as holder:
-        return holder.getsockname()[1]
-
-
 def await_listener(port):
     deadline = time.monotonic() + PATIENCE
     while True:

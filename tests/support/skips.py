@@ -12,6 +12,7 @@ EXPECTED = (
     "no PyTorch with Kineto",  # the same
     "makes an image of 1.7 GB",  # make soak
     "a user namespace wants one thread; the sanitizer has its own",
+    "this kernel does not say where a process sleeps",  # gVisor's
 )
 # What the tests of an ordinary user cannot do. They say what root could.
 FOR_ROOT = re.compile(r"\bneeds root\b|\bonly root\b|\bfor root only\b")

@@ -21,6 +21,8 @@ import urllib.parse
 import uuid
 
 TERMINAL = ("SUCCEEDED", "FAILED", "CANCELED", "DELETED")
+SUMMARY_OF_RUN = ("id", "timeAccepted", "timeStarted", "timeFinished", "createdBy", "projectId", "compartmentId", "jobId",
+                  "displayName", "lifecycleState", "lifecycleDetails", "freeformTags", "definedTags")
 TENANCY = "ocid1.tenancy.oc1..mock"
 USER = "ocid1.user.oc1..mock"
 SIGNED = ["date", "(request-target)", "host"]
@@ -426,7 +428,9 @@ class OciMock:
         if self.unlisted > 0 and runs:
             self.unlisted -= 1
             runs.pop()
-        return self._page(sorted(runs, key=lambda run: run["timeAccepted"], reverse=True), query)
+        # JobRunSummary: without environment and logs.
+        shown = [{key: value for key, value in run.items() if key in SUMMARY_OF_RUN} for run in runs]
+        return self._page(sorted(shown, key=lambda run: run["timeAccepted"], reverse=True), query)
 
     def cancel_run(self, run_id, query, headers, body):
         run = self._known(self.runs, run_id)

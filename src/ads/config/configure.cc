@@ -32,6 +32,9 @@ class Configure {
   base::Status AskJobs();
   base::Status AskJobSection(IniFile& file, const std::string& section);
   base::Status AskLocal();
+  base::Status AskLocalSection(IniFile& file, const std::string& section);
+  base::Status AskSections(const std::string& name,
+                           base::Status (Configure::*ask)(IniFile&, const std::string&));
 
   const Context& context_;
   cli::Output& out_;
@@ -124,17 +127,22 @@ base::Status Configure::AskJobSection(IniFile& file, const std::string& section)
                           "memory_in_gbs", "ocpus"}) {
     const std::string* before = file.Find(section, key);
     TRY_ASSIGN(const std::string value, Ask(fmt::format("{} (optional; - for none)", key),
-                                            before == nullptr ? "-" : *before));
-    if (value != "-") file.Set(section, key, value);
+                                            before == nullptr || before->empty() ? "-" : *before));
+    if (value != "-" || before != nullptr) file.Set(section, key, value == "-" ? "" : value);
   }
   return {};
 }
 
 base::Status Configure::AskJobs() {
   TRY_ASSIGN(const bool wanted, AskYes("Set up Data Science Jobs", true));
-  if (!wanted) return {};
-  TRY_ASSIGN(IniFile file, Load("ml_job_config.ini"));
-  std::vector<std::string> sections = {"RESOURCE_PRINCIPAL"};
+  return wanted ? AskSections("ml_job_config.ini", &Configure::AskJobSection) : base::Status();
+}
+
+// A section for each profile that is wanted, or for the principal.
+base::Status Configure::AskSections(const std::string& name,
+                                    base::Status (Configure::*ask)(IniFile&, const std::string&)) {
+  TRY_ASSIGN(IniFile file, Load(name));
+  std::vector<std::string> sections = {base::ToUpper(auth_)};
   if (auth_ != "resource_principal" && auth_ != "instance_principal") {
     const std::string path = ExpandHome(oci_config_, context_.environment);
     TRY_ASSIGN(const std::string text, base::ReadFile(path));
@@ -145,26 +153,28 @@ base::Status Configure::AskJobs() {
   for (const std::string& section : sections) {
     TRY_ASSIGN(const bool is_set, AskYes(fmt::format("Set it up for {}", section), false));
     if (!is_set) continue;
-    TRY(AskJobSection(file, section));
+    TRY((this->*ask)(file, section));
     is_changed = true;
   }
-  return is_changed ? Save("ml_job_config.ini", file) : base::Status();
+  return is_changed ? Save(name, file) : base::Status();
 }
 
 base::Status Configure::AskLocal() {
   TRY_ASSIGN(const bool wanted, AskYes("Set up the local backend", true));
-  if (!wanted) return {};
-  TRY_ASSIGN(IniFile file, Load("local_backend.ini"));
+  return wanted ? AskSections("local_backend.ini", &Configure::AskLocalSection) : base::Status();
+}
+
+base::Status Configure::AskLocalSection(IniFile& file, const std::string& section) {
   const std::pair<const char*, unsigned> keys[] = {
       {"max_parallel_containers", std::min(std::max(1U, std::thread::hardware_concurrency()), 4U)},
       {"pipeline_status_poll_interval_seconds", 5U}};
   for (const auto& [key, otherwise] : keys) {
-    const std::string* before = file.Find("LOCAL", key);
+    const std::string* before = file.Find(section, key);
     TRY_ASSIGN(std::string value,
                Ask(key, before == nullptr ? std::to_string(otherwise) : *before));
-    file.Set("LOCAL", key, std::move(value));
+    file.Set(section, key, std::move(value));
   }
-  return Save("local_backend.ini", file);
+  return {};
 }
 
 base::Result<int> Configure::Run() {

@@ -119,6 +119,7 @@ base::Result<EntrySettings> ReadEntrySettings(const base::Environment& environme
     const std::string own = fmt::format("{}/node-{}", settings.local_folder, settings.rank);
     if (settings.sync_dir.empty()) settings.sync_dir = own + "/artifacts";
     if (!settings.runtime_type.empty()) settings.code_dir = own + "/code";
+    settings.git_key_path.clear();  // the nodes would share it
   }
   return settings;
 }

@@ -12,10 +12,11 @@ constexpr std::string_view kDockerfile =
 ARG BASE_IMAGE=docker.io/pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime
 FROM ${BASE_IMAGE}
 
-# git: code from a repository; libcurl: object storage and the service's own interfaces.
+# git: code from a repository, through socat with ssh_proxy; libcurl: object storage and the service's
+# own interfaces.
 RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-      ca-certificates git libcurl4 openssh-client \
+      ca-certificates git libcurl4 openssh-client socat \
  && rm -rf /var/lib/apt/lists/*
 
 ENV HOME=/home/oci_dist_training
@@ -119,6 +120,7 @@ fails, the others are ended.
 | `SYNC_SLEEP` | seconds between two copies (60) |
 | `PROFILE=1`, `PROFILE_CMD` | words before `python`; `%q{RANK}` is the rank |
 | `OCI__TIMEOUT` | seconds to wait for the main node (600) |
+| `ssh_proxy` | the proxy through which git reaches a repository over ssh, `http://host:port` |
 | `OCI__NODE_IP` | this node's address, where it cannot be found out |
 )";
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/strings.h"
 
 namespace ads {
@@ -53,9 +55,22 @@ JobRunSpec MakeRun(const RoleConfig& role, std::string name, std::string mode,
   return run;
 }
 
+// As Python's configparser.
+constexpr int kMostNested = 10;
+// Of one value, whatever refers to what. The service takes 20,000 characters in all.
+constexpr int kMostReferences = 10'000;
+constexpr size_t kLongestValue = 1 << 20;
+
+constexpr size_t kLongestShown = 200;
+
 bool IsNamePart(char c) {
   const auto lower = static_cast<char>(c | 0x20);
   return c == '_' || base::IsDigit(c) || (lower >= 'a' && lower <= 'z');
+}
+
+bool IsIdentifier(std::string_view text) {
+  return !text.empty() && !base::IsDigit(text[0]) &&
+         std::all_of(text.begin(), text.end(), IsNamePart);
 }
 
 // The NAME of "${NAME}" at `at`; "" when there is none.
@@ -66,26 +81,46 @@ std::string_view BracedName(std::string_view text, size_t at) {
   return text.substr(at + 2, close - at - 2);
 }
 
-std::string SubstituteValue(const std::string& value, const OrderedEnv& env) {
-  std::string out;
-  for (size_t at = 0; at < value.size();) {
-    if (value.compare(at, 2, "$$") == 0) {
-      out += '$';
-      at += 2;
-      continue;
-    }
-    const std::string_view name = BracedName(value, at);
-    if (!name.empty()) {
-      const std::string* found = env.Find(name);
-      if (found == nullptr) return out + value.substr(at);
-      out += *found;
-      at += name.size() + 3;
-      continue;
-    }
-    out += value[at++];
+// Replaces the references of one value, and those of the values that it refers to.
+class Substitution {
+ public:
+  explicit Substitution(const OrderedEnv& env) : env_(env) {}
+
+  // nullopt: the references do not end.
+  std::optional<std::string> Of(const std::string& value) {
+    std::string out;
+    return Append(value, 1, out) ? std::optional(std::move(out)) : std::nullopt;
   }
-  return out;
-}
+
+ private:
+  bool Append(const std::string& value, int depth, std::string& out) {
+    if (depth > kMostNested) return false;
+    for (size_t at = 0; at < value.size();) {
+      if (value.compare(at, 2, "$$") == 0) {
+        out += '$';
+        at += 2;
+        continue;
+      }
+      const std::string_view name = BracedName(value, at);
+      if (name.empty()) {
+        out += value[at++];
+        continue;
+      }
+      const std::string* const found = env_.Find(name);
+      if (found == nullptr) {
+        out += value.substr(at);
+        return true;
+      }
+      if (--left_ < 0 || out.size() > kLongestValue) return false;
+      if (!Append(*found, depth + 1, out)) return false;
+      at += name.size() + 3;
+    }
+    return true;
+  }
+
+  const OrderedEnv& env_;
+  int left_ = kMostReferences;
+};
 
 }  // namespace
 
@@ -118,8 +153,22 @@ JobSpec MakeJobSpec(const TrainConfig& config, const std::string& image,
 
 OrderedEnv SubstituteEnv(const OrderedEnv& env) {
   OrderedEnv out;
-  for (const auto& [name, value] : env) out.Set(name, SubstituteValue(value, env));
+  for (const auto& [name, value] : env) {
+    out.Set(name, Substitution(env).Of(value).value_or(value));
+  }
   return out;
+}
+
+base::Status CheckReferences(const OrderedEnv& env) {
+  for (const auto& [name, value] : env) {
+    if (Substitution(env).Of(value)) continue;
+    return base::Fail(
+        base::Code::kInvalidArgument,
+        fmt::format("the value of {} refers to itself, through more than {} variables, or becomes "
+                    "too long: {}; write $${{NAME}} for what is not to be replaced",
+                    name, kMostNested, base::OneLine(value, kLongestShown)));
+  }
+  return {};
 }
 
 std::string SubstituteName(const std::string& name, const OrderedEnv& job, const OrderedEnv& run) {
@@ -129,6 +178,11 @@ std::string SubstituteName(const std::string& name, const OrderedEnv& job, const
   };
   std::string out;
   for (size_t at = 0; at < name.size();) {
+    if (name.compare(at, 2, "$$") == 0) {
+      out += '$';
+      at += 2;
+      continue;
+    }
     std::string_view variable = BracedName(name, at);
     size_t taken = variable.size() + 3;
     if (variable.empty() && name[at] == '$') {
@@ -137,7 +191,7 @@ std::string SubstituteName(const std::string& name, const OrderedEnv& job, const
       variable = std::string_view(name).substr(at + 1, end - at - 1);
       taken = end - at;
     }
-    const std::string* found = variable.empty() ? nullptr : find(variable);
+    const std::string* found = IsIdentifier(variable) ? find(variable) : nullptr;
     if (found == nullptr) {
       out += name[at++];
       continue;
@@ -146,6 +200,16 @@ std::string SubstituteName(const std::string& name, const OrderedEnv& job, const
     at += taken;
   }
   return out;
+}
+
+std::optional<std::string> SentName(const JobSpec& job) {
+  if (!job.name) return std::nullopt;
+  std::string name = SubstituteName(*job.name, SubstituteEnv(job.env), {});
+  return name.empty() ? std::nullopt : std::optional(std::move(name));
+}
+
+std::string SentRunName(const JobSpec& job, const JobRunSpec& run) {
+  return SubstituteName(run.name, SubstituteEnv(job.env), run.env);
 }
 
 }  // namespace ads

@@ -34,12 +34,20 @@ struct JobSpec {
 JobSpec MakeJobSpec(const TrainConfig& config, const std::string& image,
                     const std::string& job_name);
 
-// The values as sent: ${NAME} becomes the value of another of them, $$ a dollar; after an unknown
-// ${NAME} the rest of that value is unchanged.
+// The values as sent: ${NAME} becomes the value of another of them, whose references are replaced
+// too, and $$ a dollar; after an unknown ${NAME} the rest of that value is unchanged. So is a value
+// that CheckReferences refuses.
 OrderedEnv SubstituteEnv(const OrderedEnv& env);
-// A run's name with $NAME and ${NAME} of the job's and the run's environment replaced; unknown ones
+// kInvalidArgument names a variable whose value refers to itself, or through more than ten others,
+// or becomes longer than a MiB.
+base::Status CheckReferences(const OrderedEnv& env);
+// The text with $NAME and ${NAME} of both environments replaced, and $$ by a dollar; unknown names
 // stay.
 std::string SubstituteName(const std::string& name, const OrderedEnv& job, const OrderedEnv& run);
+// The names as sent, which may refer to the job's variables, and a run's also to its own. nullopt:
+// chosen by the service.
+std::optional<std::string> SentName(const JobSpec& job);
+std::string SentRunName(const JobSpec& job, const JobRunSpec& run);
 
 struct Placement {
   std::string project_id, compartment_id;  // including the environment's defaults

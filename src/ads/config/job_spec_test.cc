@@ -1,5 +1,6 @@
 #include "ads/config/job_spec.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "ads/testing/train_yaml.h"
@@ -114,6 +115,53 @@ TEST(JobSpec_SubstituteEnv, StopsAtTheFirstUnknownName) {
   const OrderedEnv sent = SubstituteEnv(env);
   EXPECT_EQ(*sent.Find("Y"), "1/${HOME}/$$Z/$10");
   EXPECT_EQ(*sent.Find("Z"), "$X $ 1");
+}
+
+TEST(JobSpec_SubstituteEnv, ReplacesWhatAReferenceBrings) {
+  OrderedEnv env;
+  env.Set("A", "1");
+  env.Set("B", "${A}/$$${NO}/x");
+  env.Set("C", "${B}/y");
+  EXPECT_TRUE(CheckReferences(env));
+  EXPECT_EQ(*SubstituteEnv(env).Find("C"), "1/$${NO}/x/y");
+}
+
+TEST(JobSpec_CheckReferences, RefusesThoseWithoutEnd) {
+  OrderedEnv env;
+  env.Set("PATH", "/opt:$${PATH}");
+  EXPECT_TRUE(CheckReferences(env));
+  env.Set("PATH", "/opt:${PATH}");
+  EXPECT_EQ(CheckReferences(env).error().message,
+            "the value of PATH refers to itself, through more than 10 variables, or becomes too "
+            "long: /opt:${PATH}; write $${NAME} for what is not to be replaced");
+  EXPECT_EQ(*SubstituteEnv(env).Find("PATH"), "/opt:${PATH}");
+  // Each refers to the next one often.
+  OrderedEnv wide;
+  for (const char* name : {"A", "B", "C", "D", "E", "F", "G", "H"}) {
+    std::string value;
+    for (int i = 0; i < 100; ++i) value += fmt::format("${{{}}}", static_cast<char>(*name + 1));
+    wide.Set(name, value);
+  }
+  wide.Set("I", "");
+  EXPECT_FALSE(CheckReferences(wide));
+  OrderedEnv large;
+  large.Set("A", std::string(1 << 20, 'a'));
+  large.Set("B", "${A}");
+  EXPECT_TRUE(CheckReferences(large));
+  large.Set("C", "${A}${B}${B}");
+  EXPECT_FALSE(CheckReferences(large));
+}
+
+TEST(JobSpec_SentName, ReplacesVariables) {
+  TrainYaml yaml;
+  yaml.infrastructure = "      displayName: job-${OCI__WORKER_COUNT}-$$x\n";
+  JobSpec job = SpecOf(yaml);
+  EXPECT_EQ(SentName(job), "job-2-$x");
+  EXPECT_EQ(SentRunName(job, {"w-${OCI__MODE}-$$x", job.runs[1].env}), "w-WORKER-$x");
+  job.name = "${OCI__START_ARGS}";
+  EXPECT_EQ(SentName(job), std::nullopt);
+  job.env.Set("A", "${OCI__WORKER_COUNT}");
+  EXPECT_EQ(SentRunName(job, {"w-$A", {}}), "w-2");
 }
 
 TEST(JobSpec_SubstituteName, LeavesWhatIsUnknown) {

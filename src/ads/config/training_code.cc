@@ -5,13 +5,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <optional>
 
+#include "ads/config/opctl_config.h"
 #include "base/defer.h"
 #include "base/file.h"
 #include "base/strings.h"
 #include "base/uid.h"
+#include "net/socket/url.h"
 #include "process/spawn.h"
 
 namespace ads {
@@ -20,6 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kSuffixLetters = 5;
+// Of a script or an archive on the web.
+constexpr size_t kMaxCodeBytes = 64 << 20;
+constexpr std::chrono::minutes kCodeTimeout{10};
 
 // Runs git with our streams; `extra` overrides our environment.
 base::Status RunGit(const Context& context, const std::vector<std::string>& args,
@@ -46,6 +52,25 @@ base::Status RunGit(const Context& context, const std::vector<std::string>& args
                                 args.size() > 2 && args[0] == "-C" ? args[2] : args[0]));
 }
 
+// The option with which ssh reaches a repository through the proxy that ssh_proxy names; "" without
+// one, or for a repository that is not reached over ssh.
+base::Result<std::string> ProxyOption(const Context& context, const std::string& uri,
+                                      cli::Output& out) {
+  const base::Environment& environment = context.environment;
+  const std::string proxy = environment.GetOr("ssh_proxy", environment.GetOr("SSH_PROXY", ""));
+  const bool is_over_ssh = uri.starts_with("git@") || uri.starts_with("ssh://");
+  if (proxy.empty() || !is_over_ssh) return std::string();
+  if (!process::FindProgram("socat", environment.GetOr("PATH", "/usr/bin:/bin"))) {
+    TRY(out.Write("WARNING: ssh_proxy is set, and git does not use it: socat is not installed\n"));
+    return std::string();
+  }
+  const auto url =
+      net::ParseUrl(proxy.find("://") == std::string::npos ? "http://" + proxy : proxy);
+  if (!url) return base::Fail(url.error().Wrap("ssh_proxy"));
+  return " -o " + base::ShellQuote(fmt::format("ProxyCommand=socat - PROXY:{}:%h:%p,proxyport={}",
+                                               url->host, url->port));
+}
+
 // Moves an existing folder to <folder>_<five letters>.
 base::Status MakeRoom(const std::string& folder, cli::Output& out) {
   std::error_code error;
@@ -64,7 +89,9 @@ base::Status MakeRoom(const std::string& folder, cli::Output& out) {
 base::Status FetchFromGit(const EntrySettings& settings, const Context& context,
                           OciServices* services, cli::Output& out) {
   TRY(MakeRoom(settings.code_dir, out));
+  TRY_ASSIGN(const std::string proxy, ProxyOption(context, settings.uri, out));
   std::string ssh_command;
+  if (!proxy.empty() && !context.environment.Get("GIT_SSH_COMMAND")) ssh_command = "ssh" + proxy;
   std::string key_path;
   std::optional<std::string> folder;
   const base::Defer forget_key([&] {
@@ -79,8 +106,10 @@ base::Status FetchFromGit(const EntrySettings& settings, const Context& context,
     }
     TRY_ASSIGN(std::string key, services->Secret(settings.git_secret_id));
     if (!key.ends_with('\n')) key += '\n';
-    std::string path = settings.git_key_path;
-    if (path.empty()) {
+    std::string path = ExpandHome(settings.git_key_path, context.environment);
+    std::error_code error;
+    // Another key that is there would be lost: this one is removed in the end.
+    if (path.empty() || fs::exists(fs::symlink_status(path, error))) {
       folder = fmt::format("{}/ssh_{}", fs::temp_directory_path().string(), base::NewUid());
       TRY(base::MakeDirs(*folder));
       path = *folder + "/id_rsa";
@@ -89,8 +118,9 @@ base::Status FetchFromGit(const EntrySettings& settings, const Context& context,
     }
     key_path = path;
     TRY(base::WriteFileAtomic(path, key, 0600, base::Durability::kNone));
-    ssh_command = fmt::format("ssh -i {} -o IdentitiesOnly=yes -o StrictHostKeyChecking=accept-new",
-                              base::ShellQuote(path));
+    ssh_command =
+        fmt::format("ssh -i {} -o IdentitiesOnly=yes -o StrictHostKeyChecking=accept-new{}",
+                    base::ShellQuote(path), proxy);
   }
   TRY(RunGit(context, {"clone", "--", settings.uri, settings.code_dir}, ssh_command));
   const std::string& revision = settings.commit.empty() ? settings.branch : settings.commit;
@@ -127,6 +157,22 @@ base::Status FetchFromStorage(const EntrySettings& settings, OciServices* servic
   return out.Write(fmt::format("{} files of {} in {}\n", count, uri, settings.code_dir));
 }
 
+base::Status FetchFromWeb(const EntrySettings& settings, const Context& context, cli::Output& out) {
+  const std::string path = settings.uri.substr(0, settings.uri.find_first_of("?#"));
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const std::string shown = net::ShownUrl(settings.uri);
+  if (!IsSafeName(name)) {
+    return base::Fail(base::Code::kInvalidArgument,
+                      fmt::format("RuntimeError: {} names no file", shown));
+  }
+  TRY_ASSIGN(const std::string content,
+             context.fetch_url(settings.uri, kMaxCodeBytes, kCodeTimeout));
+  TRY(base::MakeDirs(settings.code_dir, 0755));
+  TRY(base::WriteFileAtomic(settings.code_dir + "/" + name, content, 0644,
+                            base::Durability::kNone));
+  return out.Write(fmt::format("{} in {}\n", shown, settings.code_dir));
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<ObjectStorage>> OpenStorage(const std::string& uri,
@@ -150,6 +196,7 @@ base::Status FetchCode(const EntrySettings& settings, const Context& context, Oc
                       "ValueError: OCI__RUNTIME_URI is not set: where the code is");
   }
   if (settings.runtime_type == "git") return FetchFromGit(settings, context, services, out);
+  if (net::IsWebUrl(settings.uri) && context.fetch_url) return FetchFromWeb(settings, context, out);
   return FetchFromStorage(settings, services, out);
 }
 

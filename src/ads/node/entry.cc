@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "ads/config/entry_settings.h"
+#include "ads/config/opctl_config.h"
 #include "ads/config/training_code.h"
 #include "ads/node/address.h"
 #include "ads/node/artifact_sync.h"
@@ -188,7 +189,8 @@ std::string PythonPath(const EntrySettings& settings, const base::Environment& e
   std::vector<std::string> parts = {settings.code_dir};
   for (const std::string& part : base::Split(settings.python_path, ':')) {
     if (part.empty()) continue;
-    parts.push_back(part.starts_with('/') ? part : settings.code_dir + "/" + part);
+    const std::string path = ExpandHome(part, environment);
+    parts.push_back(path.starts_with('/') ? path : settings.code_dir + "/" + path);
   }
   if (const auto before = environment.Get("PYTHONPATH")) parts.push_back(*before);
   return base::Join(parts, ":");

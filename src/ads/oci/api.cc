@@ -88,7 +88,11 @@ base::Result<net::HttpResponse> Api::Settle(const ApiRequest& request, const net
   const std::string service(ServiceName(options_.service));
   bool has_renewed = false;
   for (int tries = 1;; ++tries) {
-    if (answer && IsSuccess(answer->status)) return answer;
+    if (answer && IsSuccess(answer->status)) {
+      base::LogDebug("{} of {}: HTTP {}, opc-request-id {}", request.operation, service,
+                     answer->status, net::FindHeader(answer->headers, "opc-request-id"));
+      return answer;
+    }
     if (!answer && answer.error().code == Code::kCancelled) return Fail(Interrupted());
     std::optional<base::Duration> pause;
     const auto elapsed = std::chrono::duration_cast<base::Duration>(clock_.Steady() - begun);

@@ -72,8 +72,12 @@ base::Result<std::vector<LogLine>> SearchLog(Api& logging, const LogPlace& place
       logging, fmt::format(R"(SEARCH "{}/{}/{}" | WHERE source = '*{}' | SORT BY datetime DESC)",
                            place.compartment_id, place.group_id, place.log_id, run_ocid)};
   std::vector<LogLine> lines;
-  TRY(query.Search(std::max(from, to - kLongestLogWindow), to, lines));
-  // A record on the border of two halves occurs twice.
+  for (base::Time end = to; end > from;) {
+    const base::Time begin = std::max(from, end - kLongestLogWindow);
+    TRY(query.Search(begin, end, lines));
+    end = begin;
+  }
+  // A record on the border of two windows occurs twice.
   std::set<std::string> seen;
   std::erase_if(
       lines, [&](const LogLine& line) { return !line.id.empty() && !seen.insert(line.id).second; });

@@ -49,7 +49,10 @@ TEST(SearchLog, AsksForTheRunInTheLog) {
                       Service::kLogging);
   ASSERT_TRUE(SearchLog(service.api, {"c", "g", "l"}, "ocid1.run", kStart - std::chrono::hours(999),
                         kStart));
-  ASSERT_EQ(service.requests.size(), 1U);
+  // The service looks through 14 days at a time.
+  ASSERT_EQ(service.requests.size(), 3U);
+  EXPECT_EQ(text::GetString(*text::ParseJson(service.requests[2].body), {"timeStart"}),
+            "2033-04-06T12:33:20.000Z");
   EXPECT_EQ(service.requests[0].target, "/20190909/search?limit=1000");
   const auto body = text::ParseJson(service.requests[0].body);
   EXPECT_EQ(text::GetString(*body, {"searchQuery"}),

@@ -34,6 +34,9 @@ struct ExistingJobRequest {
 class Backend {
  public:
   virtual ~Backend() = default;
+  // Signs in, before the image is built: that may take long, and would be in vain. Called once,
+  // before Run.
+  virtual base::Status SignIn(const LoginFlags& login) = 0;
   // Returns the exit code. Prints requested data to `out`, everything else to `err`. Leaves nothing
   // behind if it could not start everything.
   virtual base::Result<int> Run(const RunRequest& request, cli::Output& out, cli::Output& err) = 0;

@@ -34,7 +34,7 @@ struct CheckFlags {
   std::string file, output, job_name;
   LoginFlags login;
   int64_t interval = 3, wait = 90;
-  bool is_dry = false, is_debug = false, is_not_strict = false;
+  bool is_dry = false, is_not_strict = false;
   std::vector<std::string> ignored;
 };
 
@@ -158,7 +158,7 @@ void AddCheck(cli::Command& parent, Context& context) {
     set.StringArray(&flags->ignored, name, "Accepted for compatibility.").Hidden();
   }
   DeclareLoginFlags(set, flags->login, {"api_key", "resource_principal", "security_token"});
-  set.Bool(&flags->is_debug, "debug", false, "Print more messages.").Short('d');
+  DeclareDebug(set);
   verb.Run([&context, flags](cli::Invocation& call) {
     return ExitOrInterrupted(RunCheck(context, *flags, call), call.err);
   });

@@ -41,10 +41,11 @@ base::Result<Started> Create(const Cluster& cluster, const RunRequest& request,
   const std::string name(text::GetString(job, {"metadata", "name"}));
   TRY_ASSIGN(text::Json created,
              cluster.client->Create(api::kPyTorchJobs, cluster.namespace_name, job));
-  RunInfo info{name, {request.job.runs.front().name, name + "-master-0"}, {}, work_dir};
   const auto& runs = request.job.runs;
+  RunInfo info{name, {SentRunName(request.job, runs[0]), name + "-master-0"}, {}, work_dir};
   for (size_t i = 1; i < runs.size(); ++i) {
-    info.others.emplace_back(runs[i].name, fmt::format("{}-worker-{}", name, i - 1));
+    info.others.emplace_back(SentRunName(request.job, runs[i]),
+                             fmt::format("{}-worker-{}", name, i - 1));
   }
   std::string text = RenderRunInfoWith(
       info, fmt::format("muster logs {} --all -f -n {}", name, cluster.namespace_name));
@@ -84,9 +85,10 @@ class LocalBackend : public Backend {
     flags_.is_local = true;
   }
 
+  base::Status SignIn(const LoginFlags&) override { return {}; }
   base::Result<int> Run(const RunRequest& request, cli::Output& out, cli::Output& err) override {
     const std::string name =
-        ObjectName(request.job.name.value_or("training"), base::RandomName(kSuffixLength));
+        ObjectName(SentName(request.job).value_or("training"), base::RandomName(kSuffixLength));
     const std::string folder = LocalFolder(context_, name);
     TRY(base::MakeDirs(folder));
     TRY_ASSIGN(const OrderedEnv env, LocalEnv(request, folder));
@@ -149,18 +151,21 @@ class KubernetesBackend : public Backend {
   KubernetesBackend(const Context& context, Context::ClusterFlags flags)
       : context_(context), flags_(std::move(flags)) {}
 
+  base::Status SignIn(const LoginFlags&) override {
+    TRY_ASSIGN(cluster_, context_.connect(flags_));
+    return {};
+  }
   base::Result<int> Run(const RunRequest& request, cli::Output& out, cli::Output& err) override {
-    TRY_ASSIGN(const Cluster cluster, context_.connect(flags_));
     OrderedEnv env;
     env.Set("OCI__RENDEZVOUS", "environment");
     const PyTorchJobOptions options{
-        ObjectName(request.job.name.value_or("training"), base::RandomName(kSuffixLength)),
-        cluster.namespace_name,
+        ObjectName(SentName(request.job).value_or("training"), base::RandomName(kSuffixLength)),
+        cluster_.namespace_name,
         request.job.image,
         {},
         GpusOfShape(request.config.Infrastructure("shapeName")),
         env};
-    TRY_ASSIGN(const Started started, Create(cluster, request, request.job.work_dir.value_or(""),
+    TRY_ASSIGN(const Started started, Create(cluster_, request, request.job.work_dir.value_or(""),
                                              RenderPyTorchJob(request, options), err));
     TRY(out.Write(started.info));
     return 0;
@@ -169,6 +174,7 @@ class KubernetesBackend : public Backend {
  private:
   const Context& context_;
   Context::ClusterFlags flags_;
+  Cluster cluster_;
 };
 
 }  // namespace

@@ -34,24 +34,28 @@ class JobBackend final : public Backend {
  public:
   explicit JobBackend(const Context& context) : context_(context) {}
 
+  base::Status SignIn(const LoginFlags& login) override {
+    cloud_ = std::make_unique<OciCloud>(context_, login);
+    return cloud_->SignIn();
+  }
   base::Result<int> Run(const RunRequest& request, cli::Output& out, cli::Output& err) override;
 
  private:
-  base::Status FindLogGroup(OciCloud& cloud, const Placement& placement, JobSpec& job) const;
+  base::Status FindLogGroup(const Placement& placement, JobSpec& job);
 
   const Context& context_;
+  std::unique_ptr<OciCloud> cloud_;
 };
 
 // Finds the log group when only logId is set, because the service requires the group, too.
-base::Status JobBackend::FindLogGroup(OciCloud& cloud, const Placement& placement,
-                                      JobSpec& job) const {
+base::Status JobBackend::FindLogGroup(const Placement& placement, JobSpec& job) {
   const auto get = [&](std::string_view key) {
     const PyValue* const value = job.infrastructure.Find(key);
     return value == nullptr || value->is_none() ? "" : PyStr(*value);
   };
   const std::string log = get("logId");
   if (log.empty() || !get("logGroupId").empty()) return {};
-  TRY_ASSIGN(oci::Api* const management, cloud.At(oci::Service::kLogManagement));
+  TRY_ASSIGN(oci::Api* const management, cloud_->At(oci::Service::kLogManagement));
   TRY_ASSIGN(std::string group, oci::GroupOfLog(*management, placement.compartment_id, log));
   job.infrastructure.Set("logGroupId", PyValue::String(std::move(group)));
   return {};
@@ -77,9 +81,8 @@ base::Result<int> ReportStart(const RunInfo& info, const Context& context,
 base::Result<int> JobBackend::Run(const RunRequest& request, cli::Output& out, cli::Output& err) {
   JobSpec job = request.job;
   TRY_ASSIGN(const Placement placement, CheckPlacement(job, context_.environment));
-  OciCloud cloud(context_, request.login);
-  TRY_ASSIGN(oci::DataScience jobs, cloud.Jobs());
-  TRY(FindLogGroup(cloud, placement, job));
+  TRY_ASSIGN(oci::DataScience jobs, cloud_->Jobs());
+  TRY(FindLogGroup(placement, job));
   TRY_ASSIGN(const auto interrupts, Interrupts::Catch(*context_.breaker));
   TRY_ASSIGN(const StartedRuns started,
              StartNewJob(context_, jobs, job, placement, *interrupts, err));
@@ -115,15 +118,21 @@ std::string SeatOf(const std::string& mode, int64_t index) {
   return mode == "MAIN" ? mode : fmt::format("{} {}", mode, index);
 }
 
-// The latest run of each place. Parameter servers have no rank: their names end with an index.
-std::map<std::string, oci::JobRun> LastRuns(const std::vector<oci::JobRun>& runs) {
+// The latest run of each of `count` places. The items of a list have no environment, so the runs
+// are read, the newest first. Parameter servers have no rank: their names end with an index.
+base::Result<std::map<std::string, oci::JobRun>> LastRuns(oci::DataScience& jobs,
+                                                          const std::vector<oci::JobRun>& listed,
+                                                          size_t count) {
   std::map<std::string, oci::JobRun> last;
-  for (const oci::JobRun& run : runs) {  // oldest first
-    const std::string mode = EnvOf(run.environment, "OCI__MODE");
+  for (auto at = listed.rbegin(); at != listed.rend() && last.size() < count; ++at) {
+    auto run = jobs.GetJobRun(at->id);
+    if (!run && run.error().code == Code::kNotFound) continue;  // a deleted one
+    if (!run) return Fail(std::move(run.error()));
+    const std::string mode = EnvOf(run->environment, "OCI__MODE");
     if (mode.empty()) continue;
-    const auto rank = base::ParseInt(EnvOf(run.environment, "RANK"));
-    const auto index = base::ParseInt(run.name.substr(run.name.rfind('_') + 1));
-    last[SeatOf(mode, rank.value_or(index.value_or(0)))] = run;
+    const auto rank = base::ParseInt(EnvOf(run->environment, "RANK"));
+    const auto index = base::ParseInt(run->name.substr(run->name.rfind('_') + 1));
+    last.try_emplace(SeatOf(mode, rank.value_or(index.value_or(0))), std::move(*run));
   }
   return last;
 }
@@ -145,12 +154,13 @@ JobRunSpec SeatSpec(const std::map<std::string, oci::JobRun>& last, const std::s
   return spec;
 }
 
-std::vector<JobRunSpec> ClusterRuns(const text::Json& job_env,
-                                    const std::vector<oci::JobRun>& before) {
-  const auto last = LastRuns(before);
+base::Result<std::vector<JobRunSpec>> ClusterRuns(oci::DataScience& jobs, const text::Json& job_env,
+                                                  const std::vector<oci::JobRun>& before) {
   const auto count = [&](std::string_view name) {
-    return base::ParseInt(EnvOf(job_env, name)).value_or(0);
+    return std::max<int64_t>(base::ParseInt(EnvOf(job_env, name)).value_or(0), 0);
   };
+  const auto places = static_cast<size_t>(1 + count("OCI__WORKER_COUNT") + count("OCI__PS_COUNT"));
+  TRY_ASSIGN(const auto last, LastRuns(jobs, before, places));
   std::vector<JobRunSpec> runs = {SeatSpec(last, "MAIN", 0, "main")};
   for (int64_t i = 0; i < count("OCI__WORKER_COUNT"); ++i) {
     runs.push_back(SeatSpec(last, "WORKER", i + 1, fmt::format("worker_{}", i)));
@@ -167,7 +177,7 @@ base::Result<StartedRuns> StartNewJob(const Context& context, oci::DataScience& 
                                       const JobSpec& job, const Placement& placement,
                                       Interrupts& interrupts, cli::Output& err) {
   TRY_ASSIGN(const text::Json body,
-             CreateJobBody(job, placement, job.name ? *job.name : RandomJobName(context.clock)));
+             CreateJobBody(job, placement, SentName(job).value_or(RandomJobName(context.clock))));
   StartedRuns started;
   TRY_ASSIGN(started.job_id, CreateNewJob(jobs, body, interrupts));
   std::vector<text::Json> bodies;
@@ -205,7 +215,9 @@ base::Result<int> RunExistingJob(const Context& context, const ExistingJobReques
   std::vector<JobRunSpec> specs(1);
   specs[0].name = std::string(text::GetString(job, {"displayName"}));
   TRY_ASSIGN(auto before, jobs.ListJobRuns(job_ocid, placement.compartment_id));
-  if (is_cluster) specs = ClusterRuns(job_env, before);
+  if (is_cluster) {
+    TRY_ASSIGN(specs, ClusterRuns(jobs, job_env, before));
+  }
   if (request.is_dry) {
     TRY(out.Write(RenderDryRunOf(job_ocid, specs)));
     return 0;

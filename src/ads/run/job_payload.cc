@@ -34,7 +34,8 @@ base::Result<std::string> OneOfIds(const JobSpec& job, std::string_view key, std
                     fmt::format("ValueError: Specify {} ID for data science job.", noun));
 }
 
-bool IsFlex(const std::string& shape) { return shape.ends_with(".Flex"); }
+// A missing shape may be the service's to choose.
+bool MayBeFlex(const std::string& shape) { return shape.empty() || shape.ends_with("Flex"); }
 
 text::Json EnvObject(const OrderedEnv& env) {
   text::Object object;
@@ -190,7 +191,7 @@ base::Result<Placement> CheckPlacement(const JobSpec& job, const base::Environme
   TRY_ASSIGN(placement.project_id,
              OneOfIds(job, "projectId", "project", environment, {"PROJECT_OCID"}));
   const PyValue* details = job.infrastructure.Find("shapeConfigDetails");
-  if (details != nullptr && details->is_truthy() && !IsFlex(Wanted(job, "shapeName"))) {
+  if (details != nullptr && details->is_truthy() && !MayBeFlex(Wanted(job, "shapeName"))) {
     return base::Fail(base::Code::kInvalidArgument,
                       "ValueError: Shape config is not required for non flex shape from user end.");
   }
@@ -236,7 +237,7 @@ text::Json CreateJobRunBody(const JobSpec& job, const JobRunSpec& run, const Pla
   return text::Object{
       {"projectId", placement.project_id},
       {"compartmentId", placement.compartment_id},
-      {"displayName", SubstituteName(run.name, job.env, run.env)},
+      {"displayName", SentRunName(job, run)},
       {"jobId", job_id},
       {"jobConfigurationOverrideDetails",
        text::Object{{"jobType", "DEFAULT"}, {"environmentVariables", EnvObject(run.env)}}}};

@@ -31,6 +31,11 @@ std::string VariableOf(const oci::JobRun& run, std::string_view name) {
   return std::string(text::GetString(run.environment, {name}));
 }
 
+// While a run is ACCEPTED, its details say what the service does: provisioning takes minutes.
+std::string StatusOf(const oci::JobRun& run) {
+  return fmt::format("Job Run {}{}{}", run.state, run.details.empty() ? "" : ", ", run.details);
+}
+
 bool HasLog(const oci::JobRun& run) { return !run.log_id.empty() || !run.log_group_id.empty(); }
 
 }  // namespace
@@ -68,12 +73,11 @@ RunWatch::RunWatch(RunSource& source, std::vector<oci::JobRun> runs, Options opt
   }
 }
 
-std::string RunWatch::StateLine(const Watched& watched) {
+std::string RunWatch::StatusLine(const Watched& watched) {
   const oci::JobRun& run = watched.run;
   const bool is_over = oci::IsTerminal(run.state);
   const base::Time when = is_over && run.finished ? *run.finished : clock_.Now();
-  return fmt::format("{}{} - Job Run {}{}{}\n", watched.prefix, LogStamp(when), run.state,
-                     run.details.empty() ? "" : ", ", run.details);
+  return fmt::format("{}{} - {}\n", watched.prefix, LogStamp(when), StatusOf(run));
 }
 
 bool RunWatch::HasDrained(const Watched& watched) {
@@ -134,9 +138,10 @@ base::Status RunWatch::Step(Watched& watched, std::vector<Line>& lines) {
   if (!run) return Bear(runs_silence_, run.error(), kRunService);
   End(runs_silence_, kRunService);
   watched.run = std::move(*run);
-  if (!oci::IsTerminal(watched.run.state) && watched.run.state != watched.shown_state) {
-    TRY(out_.Write(StateLine(watched)));
-    watched.shown_state = watched.run.state;
+  const std::string status = StatusOf(watched.run);
+  if (!oci::IsTerminal(watched.run.state) && status != watched.shown_status) {
+    TRY(out_.Write(StatusLine(watched)));
+    watched.shown_status = status;
   }
   watched.is_done = HasDrained(watched);
   return ReadLog(watched, lines);
@@ -161,7 +166,7 @@ base::Result<int> RunWatch::Follow() {
     std::stable_sort(lines.begin(), lines.end(),
                      [](const Line& a, const Line& b) { return a.time < b.time; });
     for (const Line& line : lines) TRY(out_.Write(line.text));
-    for (const Watched* one : ended) TRY(out_.Write(StateLine(*one)));
+    for (const Watched* one : ended) TRY(out_.Write(StatusLine(*one)));
     is_over = std::all_of(watched_.begin(), watched_.end(),
                           [](const Watched& one) { return one.is_done; });
     if (is_over) break;

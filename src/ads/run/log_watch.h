@@ -56,7 +56,7 @@ class RunWatch {
   struct Watched {
     oci::JobRun run;
     std::string prefix;
-    std::string shown_state;
+    std::string shown_status;
     std::set<std::string> seen;
     std::optional<base::Time> asked;  // how far the log has been read
     bool is_done = false;
@@ -74,7 +74,7 @@ class RunWatch {
   base::Status Bear(Silence& silence, const base::Error& error, std::string_view what);
   void End(Silence& silence, std::string_view what);
   bool HasDrained(const Watched& watched);
-  std::string StateLine(const Watched& watched);
+  std::string StatusLine(const Watched& watched);
 
   RunSource& source_;
   const Options options_;

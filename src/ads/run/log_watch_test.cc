@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace ads {
 namespace {
 
@@ -27,6 +29,10 @@ class ModelledRuns final : public RunSource {
     oci::JobRun run = RunOf(run_id, "WORKER", "1");
     const bool is_over = clock_.Now() >= ends;
     run.state = is_over ? last_state : "IN_PROGRESS";
+    if (!is_over && !steps.empty()) {
+      const auto second = std::chrono::floor<std::chrono::seconds>(clock_.Now() - kMidnight);
+      run.details = steps[std::min(static_cast<size_t>(second.count() / 5), steps.size() - 1)];
+    }
     if (is_over) run.finished = ends;
     return run;
   }
@@ -50,6 +56,7 @@ class ModelledRuns final : public RunSource {
   base::Time ends = kMidnight + std::chrono::seconds(10);
   std::string last_state = "SUCCEEDED";
   std::vector<oci::LogLine> lines;
+  std::vector<std::string> steps;  // lifecycleDetails, each for five seconds
   base::Duration lateness{};
   int failures = 0;
   base::Time runs_are_back = kMidnight, logs_are_back = kMidnight;
@@ -86,6 +93,15 @@ TEST_F(RunWatchTest, PrintsLinesThatComeLateBeforeTheLastState) {
             "2026-01-01 00:00:00 - Job Run IN_PROGRESS\n"
             "2026-01-01 00:00:01 - said a1\n"
             "2026-01-01 00:00:09 - said a2\n"
+            "2026-01-01 00:00:10 - Job Run SUCCEEDED\n");
+}
+
+TEST_F(RunWatchTest, PrintsWhatTheServiceDoesMeanwhile) {
+  source_.steps = {"Infrastructure provisioning.", "Job run bootstrap starting."};
+  EXPECT_EQ(*FollowAll({RunOf("a", "MAIN", "0")}), 0);
+  EXPECT_EQ(out_.text().substr(0, out_.text().rfind("No logs")),
+            "2026-01-01 00:00:00 - Job Run IN_PROGRESS, Infrastructure provisioning.\n"
+            "2026-01-01 00:00:06 - Job Run IN_PROGRESS, Job run bootstrap starting.\n"
             "2026-01-01 00:00:10 - Job Run SUCCEEDED\n");
 }
 

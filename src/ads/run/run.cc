@@ -13,6 +13,7 @@
 #include "ads/run/plain_job.h"
 #include "ads/verbs.h"
 #include "ads/yaml/yaml.h"
+#include "base/log.h"
 #include "base/strings.h"
 
 namespace ads {
@@ -27,7 +28,7 @@ struct RunFlags {
   LoginFlags login;
   Context::ClusterFlags cluster;
   bool is_dry = false, has_no_build = false, has_no_push = false, is_incremented = false;
-  bool is_debug = false, is_quiet = false, is_not_strict = false, is_answer_yes = false;
+  bool is_quiet = false, is_not_strict = false, is_answer_yes = false;
   // Accepted, but without meaning for a distributed YAML.
   std::string ignored;
   std::vector<std::string> ignored_list;
@@ -91,7 +92,7 @@ void DeclareRunFlags(cli::FlagSet& set, RunFlags& flags) {
   set.String(&flags.cluster.context, "context", "", "With -b kubernetes: a context of it.");
   set.String(&flags.cluster.namespace_name, "namespace", "",
              "With -b kubernetes or local: the namespace.");
-  set.Bool(&flags.is_debug, "debug", false, "Print more messages.").Short('d');
+  DeclareDebug(set);
   DeclareIgnoredFlags(set, flags);
 }
 
@@ -233,6 +234,10 @@ base::Status RunVerb::CheckSubmittable() const {
   }
   TRY(CheckRuntime(config_, !flags_.is_not_strict));
   const JobSpec job = MakeJobSpec(config_, config_.image, flags_.job_name);
+  if (const base::Status status = CheckReferences(job.env); !status) {
+    return refuse(
+        fmt::format("InterpolationDepthError: {}: {}", config_.path, status.error().message));
+  }
   TRY(CheckArguments(config_, job));
   const bool is_clustered = !is_service;
   if (is_clustered && config_.cluster_type != "PYTORCH") {
@@ -240,6 +245,12 @@ base::Status RunVerb::CheckSubmittable() const {
         "RuntimeError: Framework not supported: {} (spec.cluster.kind in {}); -b {} runs "
         "pytorch",
         config_.cluster_type, config_.path, flags_.backend));
+  }
+  if (is_clustered && config_.ps) {
+    return refuse(
+        fmt::format("RuntimeError: {}: -b {} starts main and workers only: leave out "
+                    "spec.cluster.spec.ps",
+                    config_.path, flags_.backend));
   }
   if (is_service) TRY(CheckPlacement(job, context_.environment));
   return {};
@@ -315,9 +326,12 @@ base::Result<int> RunVerb::Run() {
         base::Code::kInvalidArgument,
         "RuntimeError: backend operator for distributed training can either be local or job");
   }
-  if (!flags_.is_dry) TRY(CheckSubmittable());
   std::string info;
+  std::unique_ptr<Backend> backend;
   if (!flags_.is_dry) {
+    TRY(CheckSubmittable());
+    TRY_ASSIGN(backend, ChooseBackend());
+    TRY(backend->SignIn(flags_.login));
     TRY_ASSIGN(info, InfoPath());
   }
   TRY_ASSIGN(const std::string image, PrepareImage());
@@ -326,7 +340,6 @@ base::Result<int> RunVerb::Run() {
     TRY(out_.Write(RenderDryRun(job)));
     return 0;
   }
-  TRY_ASSIGN(const std::unique_ptr<Backend> backend, ChooseBackend());
   const RunRequest request{config_, job, flags_.login, info, source_folder_, flags_.is_quiet};
   return backend->Run(request, out_, err_);
 }
@@ -341,6 +354,14 @@ void DeclareLoginFlags(cli::FlagSet& set, LoginFlags& flags,
   set.String(&flags.oci_config, "oci-config", "", "OCI configuration file.");
   set.String(&flags.oci_profile, "oci-profile", "", "Profile of it.");
   set.String(&flags.ads_config, "ads-config", "", "Folder that `configure` writes to.");
+}
+
+void DeclareDebug(cli::FlagSet& set) {
+  const auto enable = [](std::string_view) -> base::Status {
+    base::SetLogLevel(base::LogLevel::kDebug);
+    return {};
+  };
+  set.Custom("debug", "", "Print more messages.", enable).Short('d');
 }
 
 void AddRun(cli::Command& parent, Context& context) {

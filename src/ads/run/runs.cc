@@ -18,7 +18,7 @@ using base::Fail;
 
 struct CancelFlags {
   LoginFlags login;
-  bool waits = false, is_debug = false;
+  bool waits = false;
   int64_t max_wait = 1200, interval = 10;
   std::string ignored;
 };
@@ -119,7 +119,6 @@ base::Result<int> RunDelete(const Context& context, const LoginFlags& login,
 struct ClusterCancelFlags {
   LoginFlags login;
   std::string job_id, file;
-  bool is_debug = false;
 };
 
 base::Result<int> CancelRunsOf(const Context& context, const LoginFlags& login,
@@ -154,7 +153,7 @@ base::Result<int> CancelRunsOf(const Context& context, const LoginFlags& login,
 base::Result<int> RunClusterCancel(const Context& context, const ClusterCancelFlags& flags,
                                    cli::Invocation& call) {
   std::string job = flags.job_id;
-  if (job.empty() && !flags.file.empty()) {
+  if (!flags.file.empty()) {
     TRY_ASSIGN(const RunInfoFile info,
                ReadRunInfoFile(ExpandHome(flags.file, context.environment)));
     job = info.job_id;
@@ -195,7 +194,7 @@ void AddCancel(cli::Command& parent, Context& context) {
   cli::ClickInt(set, &flags->interval, "poll-interval", 10, "Seconds between two checks.");
   set.String(&flags->ignored, "conda-pack-folder", "", "Accepted for compatibility.").Hidden();
   DeclareLoginFlags(set, flags->login, EveryAuth());
-  set.Bool(&flags->is_debug, "debug", false, "Print more messages.").Short('d');
+  DeclareDebug(set);
   verb.Run([&context, flags](cli::Invocation& call) { return RunCancel(context, *flags, call); });
 }
 
@@ -204,7 +203,7 @@ void AddDelete(cli::Command& parent, Context& context) {
   verb.ClickArgs({"OCID"}).WithoutShortHelp().Help("ads/run/delete", context.program);
   auto flags = std::make_shared<CancelFlags>();
   DeclareLoginFlags(verb.flags(), flags->login, EveryAuth());
-  verb.flags().Bool(&flags->is_debug, "debug", false, "Print more messages.").Short('d');
+  DeclareDebug(verb.flags());
   verb.Run(
       [&context, flags](cli::Invocation& call) { return RunDelete(context, flags->login, call); });
 }
@@ -223,7 +222,7 @@ void AddClusterCancel(cli::Command& parent, Context& context) {
   set.String(&flags->job_id, "job-id", "", "Job OCID of the cluster.").Short('j');
   set.String(&flags->file, "file", "", "YAML file with the cluster's run information.").Short('f');
   DeclareLoginFlags(set, flags->login, EveryAuth());
-  set.Bool(&flags->is_debug, "debug", false, "Print more messages.").Short('d');
+  DeclareDebug(set);
   verb.Run(
       [&context, flags](cli::Invocation& call) { return RunClusterCancel(context, *flags, call); });
 }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "ads/config/training_code.h"
@@ -38,8 +39,11 @@ base::Result<int> ShowConfig(const Context& context, const ShowConfigFlags& flag
     TRY(out.Write("Either job ocid or yaml file with `jobId` key is required\n"));
     return 0;
   }
-  const std::string location =
-      info.work_dir + (info.work_dir.ends_with('/') ? "" : "/") + info.job_id;
+  const bool is_path = info.work_dir.find("://") == std::string::npos;
+  const std::string work_dir =
+      is_path ? std::filesystem::absolute(ExpandHome(info.work_dir, context.environment)).string()
+              : info.work_dir;
+  const std::string location = work_dir + (work_dir.ends_with('/') ? "" : "/") + info.job_id;
   const std::unique_ptr<OciServices> services =
       IsOciUri(location) && context.oci ? context.oci(flags.login) : nullptr;
   TRY_ASSIGN(const auto storage, OpenStorage(location, services.get()));

@@ -15,7 +15,7 @@ using base::Fail;
 struct WatchFlags {
   LoginFlags login;
   int64_t interval = 3, wait = 90;
-  bool has_status = true, has_no_status = false, is_debug = false;
+  bool has_status = true, has_no_status = false;
   std::string ignored;
 };
 
@@ -97,7 +97,7 @@ void AddWatch(cli::Command& parent, Context& context) {
   set.String(&flags->ignored, "conda-pack-folder", "", "Accepted for compatibility.").Hidden();
   DeclareLoginFlags(set, flags->login,
                     {"api_key", "resource_principal", "instance_principal", "security_token"});
-  set.Bool(&flags->is_debug, "debug", false, "Print more messages.").Short('d');
+  DeclareDebug(set);
   verb.Run(
       [&context, flags](cli::Invocation& call) { return RunWatchVerb(context, *flags, call); });
 }

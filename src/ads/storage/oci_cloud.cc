@@ -69,6 +69,12 @@ base::Result<std::shared_ptr<oci::Session>> OciCloud::OpenSession() {
   return session_;
 }
 
+base::Status OciCloud::SignIn() {
+  TRY_ASSIGN(const auto session, OpenSession());
+  TRY(session->principal().Show());
+  return {};
+}
+
 base::Result<oci::Api*> OciCloud::At(oci::Service service) {
   TRY_ASSIGN(const auto session, OpenSession());
   return session->At(service);

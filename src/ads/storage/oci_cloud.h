@@ -23,6 +23,8 @@ class OciCloud final : public OciServices {
   base::Result<std::string> SubnetCidr(const std::string& job_ocid) override;
   base::Result<std::string> Secret(const std::string& secret_ocid) override;
 
+  // Reads the credentials, which the first request otherwise does.
+  base::Status SignIn();
   // Valid while this lives.
   base::Result<oci::DataScience> Jobs();
   base::Result<oci::Api*> At(oci::Service service);

@@ -7,10 +7,20 @@
 namespace api {
 namespace {
 
-// Covers `spec` only: the operator alone writes the status.
 const StructuralSchema& SpecSchema() {
   static const StructuralSchema schema(*text::Find(PyTorchJobSchema(), {"properties", "spec"}));
   return schema;
+}
+
+const StructuralSchema& StatusSchema() {
+  static const StructuralSchema schema(*text::Find(PyTorchJobSchema(), {"properties", "status"}));
+  return schema;
+}
+
+void AddUncheckedRules(StructuralSchema::Findings& findings) {
+  findings.causes.emplace_back(
+      "<nil>: Invalid value: \"null\": some validation rules were not checked because the object "
+      "was invalid; correct the existing errors to complete validation");
 }
 
 // The CRD's one CEL rule, a transition rule: it applies only when the value was set before and is
@@ -57,12 +67,18 @@ std::vector<std::string> CheckPyTorchJobSchema(const text::Json& object, const t
   if (spec == nullptr || spec->is_null()) return {};
   StructuralSchema::Findings findings = SpecSchema().Check(*spec, "spec");
   if (findings.are_types_wrong) {
-    findings.causes.emplace_back(
-        "<nil>: Invalid value: \"null\": some validation rules were not checked because the object "
-        "was invalid; correct the existing errors to complete validation");
+    AddUncheckedRules(findings);
   } else if (old != nullptr) {
     CheckQueue(object, *old, findings.causes);
   }
+  return std::move(findings.causes);
+}
+
+std::vector<std::string> CheckPyTorchJobStatus(const text::Json& object) {
+  const text::Json* const status = text::Find(object, {"status"});
+  if (status == nullptr || status->is_null()) return {};
+  StructuralSchema::Findings findings = StatusSchema().Check(*status, "status");
+  if (findings.are_types_wrong) AddUncheckedRules(findings);
   return std::move(findings.causes);
 }
 

@@ -146,6 +146,8 @@ Validation ValidatePyTorchJob(const text::Json& object, const text::Json* old,
 // no errors, otherwise the causes, each as `field: reason`, for example `spec.pytorchReplicaSpecs:
 // Required value`.
 std::vector<std::string> CheckPyTorchJobSchema(const text::Json& object, const text::Json* old);
+// The same for its status, which is written on its own.
+std::vector<std::string> CheckPyTorchJobStatus(const text::Json& object);
 // The errors of either check as the API server shows them in one line: `e`, or `[e1, e2]` without
 // repetitions.
 std::string JoinErrors(const std::vector<std::string>& errors);

@@ -1,5 +1,6 @@
 #include "api/schema/definition.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -30,7 +31,11 @@ class SchemaReader {
                                                                        : nullptr;
       std::string_view words = text::GetString(property, {"description"});
       if (words.empty() && same != nullptr) words = same->description;
-      type.fields.push_back({0, field, ReadShape(property, inner, inner_kubernetes), words});
+      const text::Array& required = text::Items(schema, {"required"});
+      const bool is_required =
+          std::find(required.begin(), required.end(), text::Json(field)) != required.end();
+      type.fields.push_back(
+          {0, field, ReadShape(property, inner, inner_kubernetes), words, is_required});
     }
     return type;
   }

@@ -41,6 +41,7 @@ struct TypeField {
   std::string_view name;  // "~": inlined
   Shape shape;
   std::string_view description = {};  // may be empty
+  bool is_required = false;           // only known of a PyTorchJob's fields
 };
 
 struct ObjectType {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <set>
 
+#include "base/clock.h"
 #include "base/quantity.h"
 
 namespace api {
@@ -32,7 +33,8 @@ std::string FieldPath(const std::string& path, std::string_view name) {
 StructuralSchema::StructuralSchema(const text::Json& schema)
     : keys_(StringsOf(schema, "x-kubernetes-list-map-keys")),
       pattern_(text::GetString(schema, {"pattern"})),
-      is_int32_(text::GetString(schema, {"format"}) == "int32") {
+      is_int32_(text::GetString(schema, {"format"}) == "int32"),
+      is_time_(text::GetString(schema, {"format"}) == "date-time") {
   const std::string_view type = text::GetString(schema, {"type"});
   type_ = type == "string"    ? Type::kString
           : type == "integer" ? Type::kInteger
@@ -131,6 +133,14 @@ void StructuralSchema::CheckTypes(const text::Json& value, const std::string& pa
     if (base::ParseQuantityMilli(written)) return;
     out.causes.push_back(fmt::format("{}: Invalid value: \"{}\": {} in body should match '{}'",
                                      path, written, path, pattern_));
+  } else if (is_time_) {
+    const std::string_view written = text::GetString(value, {});
+    if (base::ParseRfc3339(written)) return;
+    const size_t dot = path.rfind('.');
+    out.are_types_wrong = true;
+    out.causes.push_back(fmt::format(
+        "{0}: Invalid value: \"{1}\": {2} in body must be of type date-time: \"{1}\"", path,
+        written, std::string_view(path).substr(dot == std::string::npos ? 0 : dot + 1)));
   } else if (type_ == Type::kInteger && is_int32_) {
     const int64_t number = text::GetInt(value, {}).value_or(0);
     if (number >= INT32_MIN && number <= INT32_MAX) return;

@@ -56,6 +56,7 @@ class StructuralSchema {
   std::vector<std::string> keys_;            // of an array that is merged as a map
   std::string pattern_;                      // of a quantity
   bool is_int32_;                            // of an integer
+  bool is_time_;                             // of a string
 };
 
 }  // namespace api

@@ -9,6 +9,7 @@
 #include "arena/app/trainer.h"
 #include "arena/ending/deletion.h"
 #include "arena/jobs/jobs.h"
+#include "arena/listing/other_jobs.h"
 #include "arena/verbs.h"
 #include "base/log.h"
 
@@ -36,9 +37,17 @@ base::Result<std::vector<std::string>> NamesOf(cluster::Client& client, const Co
   return names;
 }
 
-// Arena logs it at this level if -T was given, and exits with 0 all the same.
-base::LogLevel LevelOfMissing(const DeleteFlags& flags) {
-  return flags.type.empty() ? base::LogLevel::kInfo : base::LogLevel::kError;
+// muster deletes only what it created, because it does not know what belongs to other objects.
+int RefuseOther(const Context& context, const api::Resource& kind, const std::string& name) {
+  base::LogError("{0} is a {1}, and muster deletes PyTorchJobs only: kubectl delete {2} {0} -n {3}",
+                 name, kind.kind, kind.singular, context.Namespace());
+  return cli::kExitFailure;
+}
+
+void SayMissing(const DeleteFlags& flags, const std::string& name) {
+  // Arena logs it at this level if -T was given, and exits with 0 all the same.
+  base::Log(flags.type.empty() ? base::LogLevel::kInfo : base::LogLevel::kError,
+            fmt::format("The training job '{}' does not exist,skip to delete it", name));
 }
 
 // The server's own message, without a prefix: compat/arena.md 1.3.7.
@@ -53,7 +62,6 @@ base::Result<int> DeleteAll(cluster::Client& client, const Context& context,
                             const std::vector<std::string>& names, const DeleteFlags& flags) {
   // With -T Arena says nothing.
   const bool is_quiet = !flags.type.empty();
-  const base::LogLevel missing = LevelOfMissing(flags);
   // Arena does not say which job it is; of several, it has to be said.
   const bool is_bare = context.program == "arena" && names.size() == 1;
   const auto fail = [is_bare](const std::string& name, const base::Error& error) {
@@ -72,8 +80,14 @@ base::Result<int> DeleteAll(cluster::Client& client, const Context& context,
       begun.emplace_back(name, std::move(deletion));
     } else {
       TRY(CheckNamespaceStands(client, context));
-      base::Log(missing,
-                fmt::format("The training job '{}' does not exist,skip to delete it", name));
+      base::Result<std::vector<OtherJob>> others;
+      if (flags.type.empty()) others = FindOthers(client, context, context.Namespace(), name);
+      if (!others) {
+        exit_code = fail(name, others.error());
+        continue;
+      }
+      if (others->empty()) SayMissing(flags, name);
+      for (const OtherJob& other : *others) exit_code = RefuseOther(context, *other.kind, name);
     }
   }
   if (begun.empty()) return exit_code;
@@ -89,25 +103,23 @@ base::Result<int> DeleteAll(cluster::Client& client, const Context& context,
   return ending.IsLeft() ? ending.exit_code() : exit_code;
 }
 
-// Says what is wrong with each: muster deletes only what it created, because it does not know what
-// belongs to other objects. `kind` is nullptr for kinds that the cluster cannot have.
+// `kind` is nullptr for kinds that the cluster cannot have.
 base::Result<int> RefuseOthers(cluster::Client& client, const Context& context,
-                               const std::vector<std::string>& names, const api::Resource* kind,
-                               base::LogLevel missing) {
+                               const std::vector<std::string>& names, const DeleteFlags& flags,
+                               const api::Resource* kind) {
   int exit_code = 0;
   for (const std::string& name : names) {
+    base::Result<text::Json> found = Fail(Code::kNotFound, "");
     if (kind != nullptr && !context.cluster_is_this_machine) {
-      const auto found = client.Get(*kind, context.Namespace(), name);
-      if (!found && found.error().code != Code::kNotFound) return Fail(found.error());
-      if (found) {
-        base::LogError(
-            "{0} is a {1}, and muster deletes PyTorchJobs only: kubectl delete {2} {0} -n {3}",
-            name, kind->kind, kind->singular, context.Namespace());
-        exit_code = cli::kExitFailure;
-        continue;
-      }
+      found = client.Get(*kind, context.Namespace(), name);
     }
-    base::Log(missing, fmt::format("The training job '{}' does not exist,skip to delete it", name));
+    if (found) {
+      exit_code = RefuseOther(context, *kind, name);
+    } else if (found.error().code == Code::kNotFound) {
+      SayMissing(flags, name);
+    } else {
+      return Fail(found.error());
+    }
   }
   return exit_code;
 }
@@ -120,7 +132,7 @@ base::Result<int> RunDelete(Context& context, const DeleteFlags& flags, cli::Inv
     TRY_ASSIGN(names, NamesOf(*client, context, flags.selector));
   }
   if (is_pytorch) return DeleteAll(*client, context, names, flags);
-  return RefuseOthers(*client, context, names, OtherKindNamed(flags.type), LevelOfMissing(flags));
+  return RefuseOthers(*client, context, names, flags, OtherKindNamed(flags.type));
 }
 
 base::Status CheckFlags(const DeleteFlags& flags, cli::Invocation& call) {

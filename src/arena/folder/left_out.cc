@@ -39,7 +39,7 @@ std::vector<std::string> PathsIn(std::string_view line) {
 }
 
 // The path, or the folder above it, that is in `root` but not in `code`; "" if there is none.
-std::string LacksOf(fs::path path, const std::string& root, const std::string& code) {
+std::string LeftOut(fs::path path, const std::string& root, const std::string& code) {
   std::error_code failed;
   for (; !path.empty() && *path.begin() != ".."; path = path.parent_path()) {
     if (!fs::exists(fs::path(root) / path, failed)) continue;
@@ -94,7 +94,7 @@ class Missed {
     } else if (!named.starts_with('/')) {
       path = Normal(fs::path(note_.inside) / named);
     }
-    const std::string lacking = LacksOf(path, note_.root, code_);
+    const std::string lacking = LeftOut(path, note_.root, code_);
     return lacking.empty() ? "" : Advice(lacking, path, ", or name it by its absolute path");
   }
 
@@ -102,7 +102,7 @@ class Missed {
     if (module.starts_with('/')) return "";
     for (const std::string& folder : {note_.inside, std::string(), std::string("src")}) {
       for (const std::string& file : FilesOfModule(note_.root, fs::path(folder) / module)) {
-        if (LacksOf(file, note_.root, code_) == file) return Advice(file, file, "");
+        if (LeftOut(file, note_.root, code_) == file) return Advice(file, file, "");
       }
     }
     return "";
@@ -130,7 +130,7 @@ class Missed {
 
 std::string AdviceOnLeftOut(const std::string& run_folder, std::string_view line) {
   const auto note = run_folder.empty() ? std::nullopt : NoteIn(run_folder);
-  const std::string code = run_folder + "/code";
+  const std::string code = CodePathIn(run_folder);
   std::error_code failed;
   if (!note || note->snapshot.empty() || !fs::is_directory(code, failed)) return "";
   const Missed missed(*note, code);

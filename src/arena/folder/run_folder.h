@@ -32,7 +32,7 @@ class RunFolder {
   static snapshot::Store Snapshots(const base::Environment& environment);
 
   const std::string& path() const { return path_; }
-  std::string code() const { return path_ + "/code"; }
+  std::string code() const { return CodePathIn(path_); }
   std::string files() const { return path_ + "/files"; }
 
   // Removes the folder, because the job could not be created.

@@ -184,6 +184,15 @@ std::string RunFilesOf(const text::Json& job, const base::Environment& environme
 
 std::string NotePathIn(const std::string& folder) { return folder + "/run.json"; }
 
+std::string CodePathIn(const std::string& folder) { return folder + "/code"; }
+
+std::string PathInCode(const std::string& path, const base::Environment& environment) {
+  const std::string above = environment.StateDir() + "/runs/";
+  if (!path.starts_with(above)) return path;
+  const std::string code = CodePathIn(path.substr(0, path.find('/', above.size()))) + "/";
+  return path.starts_with(code) ? path.substr(code.size()) : path;
+}
+
 std::optional<RunNote> NoteIn(const std::string& folder) {
   return folder.empty() ? std::nullopt : NoteAt(NotePathIn(folder));
 }

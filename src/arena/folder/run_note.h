@@ -60,6 +60,10 @@ std::string RunFilesOf(const text::Json& job, const base::Environment& environme
 std::optional<RunNote> NoteAt(const std::string& path);
 // Where the note of a run's folder is.
 std::string NotePathIn(const std::string& folder);
+// Where its copy of the code is.
+std::string CodePathIn(const std::string& folder);
+// "train.py" of the copy of a run's code on this machine; another path as it is.
+std::string PathInCode(const std::string& path, const base::Environment& environment);
 // The note in a run's folder; nullopt if there is none.
 std::optional<RunNote> NoteIn(const std::string& folder);
 

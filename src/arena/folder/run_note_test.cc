@@ -105,5 +105,15 @@ TEST_F(RunNoteTest, ARunsFolderLiesAmongThoseOfRuns) {
   EXPECT_EQ(RunFolderOf(text::Object{}, environment_), "");
 }
 
+TEST_F(RunNoteTest, APathInARunsCodeIsNamedAsInTheFolderThatWasCopied) {
+  const std::string run = folder_ + "/muster/runs/a.2";
+  EXPECT_EQ(PathInCode(run + "/code/pkg/train.py", environment_), "pkg/train.py");
+  for (const std::string& path :
+       {run + "/files/code/x.py", run + "/code", folder_ + "/muster/runs/",
+        std::string("code/x.py"), std::string("/home/me/code/x.py"), std::string()}) {
+    EXPECT_EQ(PathInCode(path, environment_), path);
+  }
+}
+
 }  // namespace
 }  // namespace arena

@@ -116,7 +116,7 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
   }
   extras.gpus = flags.gpus;
   extras.events = flags.events;
-  extras.has_arenas_ages = context.program == "arena";
+  extras.is_arenas_page = context.program == "arena";
   if (context.program != "arena")
     extras.logs_command = fmt::format("{} logs {}{}", context.program, name, FlagsOfPlace(context));
   if (flags.events) {

@@ -194,6 +194,7 @@ TEST_F(GetTest, ArenaPrintsTheJobsDurationAsTheAgeOfInstances) {
 
 TEST_F(GetTest, EventsOfTheJobAndOfItsPodsAreShownOldestFirst) {
   PutRunning();
+  cluster_->Put(kPods, MakePod("pt-dist", "worker", 0, "Running"));
   const auto put = [&](const char* name, const char* kind, const std::string& of,
                        const char* time) {
     cluster_->Put(kEvents,
@@ -208,13 +209,32 @@ TEST_F(GetTest, EventsOfTheJobAndOfItsPodsAreShownOldestFirst) {
   put("a", "Pod", "pt-dist-master-0", "2026-07-30T09:59:55Z");
   put("b", "PyTorchJob", "pt-dist", "2026-07-30T09:59:50Z");
   put("c", "Pod", "another-pod", "2026-07-30T09:59:50Z");
+  put("d", "Pod", "pt-dist-worker-0", "2026-07-30T09:59:56Z");
+  put("e", "Pod", "pt-dist-master-0", "2026-07-30T09:59:57Z");
+  const std::string muster = Run({"get", "pt-dist", "-e", "-o=wide"}, "muster").out;
   EXPECT_TRUE(
-      Run({"get", "pt-dist", "-e", "-o=wide"})
-          .out.ends_with("\nEvents:\n"
-                         "  SOURCE                TYPE     AGE  MESSAGE\n"
-                         "  ------                ----     ---  -------\n"
-                         "  pytorchjob/pt-dist    Warning  10s  [FailedScheduling] 0/3 nodes\n"
-                         "  pod/pt-dist-master-0  Warning  5s   [FailedScheduling] 0/3 nodes\n"));
+      muster.ends_with("\nEvents:\n"
+                       "  SOURCE                TYPE     AGE  MESSAGE\n"
+                       "  ------                ----     ---  -------\n"
+                       "  pytorchjob/pt-dist    Warning  10s  [FailedScheduling] 0/3 nodes\n"
+                       "  pod/pt-dist-master-0  Warning  5s   [FailedScheduling] 0/3 nodes\n"
+                       "  pod/pt-dist-worker-0  Warning  4s   [FailedScheduling] 0/3 nodes\n"
+                       "  pod/pt-dist-master-0  Warning  3s   [FailedScheduling] 0/3 nodes\n"))
+      << muster;
+  // A blank line ends Arena's columns.
+  const std::string arena = Run({"get", "pt-dist", "-e", "-o=wide"}).out;
+  EXPECT_TRUE(
+      arena.ends_with("\nEvents:\n"
+                      "  SOURCE              TYPE     AGE  MESSAGE\n"
+                      "  ------              ----     ---  -------\n"
+                      "  pytorchjob/pt-dist  Warning  10s  [FailedScheduling] 0/3 nodes\n"
+                      "\n"
+                      "  pod/pt-dist-master-0  Warning  5s  [FailedScheduling] 0/3 nodes\n"
+                      "  pod/pt-dist-master-0  Warning  3s  [FailedScheduling] 0/3 nodes\n"
+                      "\n"
+                      "  pod/pt-dist-worker-0  Warning  4s  [FailedScheduling] 0/3 nodes\n"
+                      "\n"))
+      << arena;
 }
 
 TEST_F(GetTest, APendingOrFailedJobSaysWhy) {

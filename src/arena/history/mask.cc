@@ -100,13 +100,16 @@ size_t HeaderEnd(std::string_view text, size_t at, size_t& keep) {
     keep = value - at;
     return words.find('=') < blank ? end : at;
   }
-  if (blank == std::string_view::npos) {
-    keep = value - at;
-    return words.size() >= kShortestKey && TokenEnd(words, 0) == words.size() ? end : at;
+  const std::string_view first = words.substr(0, blank);
+  const bool is_scheme =
+      std::find(kSchemes.begin(), kSchemes.end(), base::ToLower(first)) != kSchemes.end();
+  if (is_scheme && first.size() < words.size()) {
+    keep = value + blank + 1 - at;
+    return end;
   }
-  keep = value + blank + 1 - at;
-  const std::string scheme = base::ToLower(words.substr(0, blank));
-  return std::find(kSchemes.begin(), kSchemes.end(), scheme) == kSchemes.end() ? at : end;
+  keep = value - at;
+  const bool is_key = first.size() >= kShortestKey && TokenEnd(first, 0) == first.size();
+  return is_key ? value + first.size() : at;
 }
 
 // Returns where the password of "://user:password@" begins and ends; both are 0 if there is none.

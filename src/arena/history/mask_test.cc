@@ -117,6 +117,7 @@ TEST(Mask, KnowsHeadersThatSignIn) {
       {"echo Cookie: a=b\\; c=d\\; e=f\nx", "echo Cookie: ***\nx"},
       {"Proxy-Authorization: Basic abc", "Proxy-Authorization: Basic ***"},
       {"Authorization: 0123456789abcdef\nx", "Authorization: ***\nx"},
+      {"curl -H Authorization:0123456789abcdef https://x", "curl -H Authorization:*** https://x"},
       {R"({"Authorization": "0123456789abcdef", "A": 1})", R"({"Authorization": "***", "A": 1})"},
       {"{'Authorization': os.environ['TOKEN']}", "{'Authorization': os.environ['TOKEN']}"},
       {"Authorization: Token token=\"abc\", user='me'\nx", "Authorization: Token ***\nx"},

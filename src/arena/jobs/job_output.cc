@@ -109,14 +109,28 @@ std::string RenderGpus(const TrainingJob& job, const std::vector<GpuMetric>& met
   return "\nGPUs:\n" + table.Render() + "\n" + GpusOfJob(job.summary);
 }
 
+// Keeps the order of each source's events, and that of the first of each.
+void GroupBySource(std::vector<JobEvent>& events) {
+  for (auto begin = events.begin(); begin != events.end();) {
+    begin = std::stable_partition(
+        begin, events.end(),
+        [source = begin->source](const JobEvent& event) { return event.source == source; });
+  }
+}
+
 std::string RenderEvents(const GetExtras& extras) {
   if (!extras.events) return "";
   if (extras.event_rows.empty()) return "\nEvents:\n  No events for resources\n";
   cli::Table table("  ");
   table.Row({"SOURCE", "TYPE", "AGE", "MESSAGE"});
   table.Row({"------", "----", "---", "-------"});
-  for (const JobEvent& event : extras.event_rows) {
+  std::vector<JobEvent> events = extras.event_rows;
+  if (extras.is_arenas_page) GroupBySource(events);
+  for (size_t i = 0; i < events.size(); ++i) {
+    const JobEvent& event = events[i];
     table.Row({event.source, event.type, event.age, event.message});
+    const bool ends_group = i + 1 == events.size() || events[i + 1].source != event.source;
+    if (extras.is_arenas_page && ends_group) table.Row({});
   }
   return "\nEvents:\n" + table.Render();
 }
@@ -165,7 +179,7 @@ std::string RenderWide(const TrainingJob& job, const GetExtras& extras,
   instances.Row({"NAME", "STATUS", "AGE", "IS_CHIEF", "GPU(Requested)", "NODE"});
   instances.Row({"----", "------", "---", "--------", "--------------", "----"});
   for (const api::InstanceSummary& instance : job.summary.instances) {
-    const base::Duration age = extras.has_arenas_ages ? job.summary.duration : instance.age;
+    const base::Duration age = extras.is_arenas_page ? job.summary.duration : instance.age;
     instances.Row({instance.name, painted(instance.status), base::ShortDuration(age),
                    instance.is_chief ? "true" : "false", Number(instance.requested_gpus),
                    instance.node});
@@ -241,17 +255,23 @@ bool IsScalarToYaml(const text::Json& value) {
   return array == nullptr || array->empty();
 }
 
+// A key that would be read as a number or the like, such as a GPU's index, is quoted.
+std::string YamlKey(std::string name) {
+  if (name.starts_with("model")) name = base::ToLower(name);
+  std::string yaml = text::ToYaml(text::Json(name));
+  yaml.pop_back();  // the end of the line
+  return yaml;
+}
+
 // Block style, keys in their order, lists not indented, as yaml.v2 prints structs.
 void AppendYaml(const text::Json& value, size_t indent, bool is_after_dash, std::string& out) {
   const std::string margin(indent, ' ');
   if (const text::Object* object = value.if_object(); object != nullptr && !object->empty()) {
     bool is_first = is_after_dash;
     for (const auto& [key, child] : *object) {
-      std::string name(key);
-      if (name.starts_with("model")) name = base::ToLower(name);
       out += is_first ? "" : margin;
       is_first = false;
-      out += name + ":";
+      out += YamlKey(std::string(key)) + ":";
       if (IsScalarToYaml(child)) {
         out += " ";
         AppendScalar(child, indent, out);

@@ -68,7 +68,9 @@ struct GetExtras {
   std::optional<std::string> tensorboard;
   std::string tensorboard_problem;  // why it does not run; "" for none
   bool gpus = false;
-  bool has_arenas_ages = false;  // Arena prints the job's duration as the age of its instances
+  // Arena prints the job's duration as the age of its instances, and each instance's events as a
+  // group with a blank line behind it.
+  bool is_arenas_page = false;
   std::vector<GpuMetric> gpu_metrics;
   bool events = false;
   std::vector<JobEvent> event_rows;

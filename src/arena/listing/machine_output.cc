@@ -8,8 +8,12 @@ namespace arena {
 
 std::vector<GpuMetric> MetricsOfRunning(cluster::Client& client, const Context& context,
                                         const std::vector<TrainingJob>& jobs) {
-  const bool has_gpus = std::any_of(jobs.begin(), jobs.end(), [](const TrainingJob& job) {
-    return job.summary.status == "RUNNING" && job.summary.allocated_gpus > 0;
+  // Those that a topology's scheduler gives (aliyun.com/gpu) count with the instances only.
+  const auto has_gpu = [](const api::InstanceSummary& each) { return each.requested_gpus > 0; };
+  const bool has_gpus = std::any_of(jobs.begin(), jobs.end(), [&](const TrainingJob& job) {
+    return job.summary.status == "RUNNING" &&
+           (job.summary.allocated_gpus > 0 ||
+            std::any_of(job.summary.instances.begin(), job.summary.instances.end(), has_gpu));
   });
   if (!has_gpus) return {};
   return GpuMetricsOrNone(client, context);

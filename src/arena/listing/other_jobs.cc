@@ -138,6 +138,23 @@ base::Status AppendJobsOf(const api::Resource& kind, cluster::Client& client,
   return {};
 }
 
+base::Result<TrainingJob> WithPodsOfOther(const api::Resource& kind, cluster::Client& client,
+                                          const Context& context, text::Json job) {
+  TRY(CheckOwner(client, context, job, Admins::kMay));
+  TrainingJob found;
+  found.job = std::move(job);
+  cluster::ListOptions options;
+  options.namespace_name = api::Namespace(found.job);
+  options.label_selector = fmt::format("{}={}", api::kJobNameLabel, api::Name(found.job));
+  TRY_ASSIGN(cluster::ObjectList pods, client.List(api::kPods, options));
+  std::erase_if(pods.items, [&](const text::Json& pod) {
+    return api::ControllerUid(pod) != api::Uid(found.job);
+  });
+  found.pods = std::move(pods.items);
+  found.summary = SummarizeOther(kind, found.job, Pointers(found.pods), context.clock.Now());
+  return found;
+}
+
 }  // namespace
 
 base::Result<std::vector<const api::Resource*>> ServedOtherKinds(cluster::Client& client,
@@ -207,11 +224,43 @@ base::Result<std::vector<TrainingJob>> ListJobsOfType(cluster::Client& client,
   return jobs;
 }
 
+base::Result<std::vector<OtherJob>> FindOthers(cluster::Client& client, const Context& context,
+                                               const std::string& namespace_name,
+                                               const std::string& name) {
+  std::vector<OtherJob> found;
+  const auto kinds = ServedOtherKinds(client, context);
+  if (!kinds) {
+    base::LogDebug("{} is not looked for among other kinds: {}", name, kinds.error().message);
+    return found;
+  }
+  for (const api::Resource* const kind : *kinds) {
+    auto job = client.Get(*kind, namespace_name, name);
+    if (job) {
+      found.push_back({kind, std::move(*job)});
+    } else if (job.error().code != Code::kNotFound && job.error().code != Code::kPermissionDenied) {
+      return Fail(GetError(std::move(job.error()), namespace_name));
+    }
+  }
+  return found;
+}
+
 base::Result<TrainingJob> FindJobOfType(cluster::Client& client, const Context& context,
                                         const std::string& namespace_name, const std::string& name,
                                         std::string_view type) {
   TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(type));
-  if (is_pytorch) return FindJob(client, context, namespace_name, name);
+  if (is_pytorch) {
+    auto job = FindJob(client, context, namespace_name, name);
+    if (job || !type.empty() || job.error().code != Code::kNotFound) return job;
+    TRY_ASSIGN(std::vector<OtherJob> others, FindOthers(client, context, namespace_name, name));
+    if (others.empty()) return job;
+    if (others.size() > 1) {
+      return Fail(Code::kInvalidArgument,
+                  fmt::format("there are more than 1 training jobs with the same name {0}, please "
+                              "check it with `{1} list | grep {0}`",
+                              name, context.program));
+    }
+    return WithPodsOfOther(*others[0].kind, client, context, std::move(others[0].job));
+  }
   const api::Resource* const kind = OtherKindNamed(type);
   if (kind == nullptr || context.cluster_is_this_machine) {
     return Fail(NotFoundJob(context, namespace_name, name));
@@ -222,21 +271,7 @@ base::Result<TrainingJob> FindJobOfType(cluster::Client& client, const Context& 
     return Fail(NotFoundJob(context, namespace_name, name));
   }
   if (!job) return Fail(GetError(std::move(job.error()), namespace_name));
-  TRY(CheckOwner(client, context, *job, Admins::kMay));
-  TrainingJob found;
-  found.job = std::move(*job);
-  cluster::ListOptions options;
-  options.namespace_name = namespace_name;
-  options.label_selector = fmt::format("{}={}", api::kJobNameLabel, name);
-  TRY_ASSIGN(cluster::ObjectList pods, client.List(api::kPods, options));
-  std::erase_if(pods.items, [&](const text::Json& pod) {
-    return api::ControllerUid(pod) != api::Uid(found.job);
-  });
-  found.pods = std::move(pods.items);
-  std::vector<const text::Json*> pointers;
-  for (const text::Json& pod : found.pods) pointers.push_back(&pod);
-  found.summary = SummarizeOther(*kind, found.job, pointers, context.clock.Now());
-  return found;
+  return WithPodsOfOther(*kind, client, context, *std::move(job));
 }
 
 }  // namespace arena

@@ -29,7 +29,17 @@ base::Result<std::vector<TrainingJob>> ListJobsOfType(cluster::Client& client,
                                                       const std::string& namespace_name,
                                                       std::string_view type);
 
-// FindJob for any kind; "" means PyTorchJob.
+struct OtherJob {
+  const api::Resource* kind = nullptr;
+  text::Json job;
+};
+
+// The jobs of that name of all ServedOtherKinds, without those that the user may not read.
+base::Result<std::vector<OtherJob>> FindOthers(cluster::Client& client, const Context& context,
+                                               const std::string& namespace_name,
+                                               const std::string& name);
+
+// FindJob for any kind; with "" the PyTorchJob, otherwise the only job of that name.
 base::Result<TrainingJob> FindJobOfType(cluster::Client& client, const Context& context,
                                         const std::string& namespace_name, const std::string& name,
                                         std::string_view type);

@@ -218,6 +218,30 @@ TEST_F(OtherJobsTest, GetShowsOneByItsType) {
             std::string::npos);
 }
 
+TEST_F(OtherJobsTest, GetFindsWhatListShowsWithoutItsType) {
+  EXPECT_TRUE(Run({"get", "tf-dist", "-o", "wide"}).out.starts_with("Name:        tf-dist\n"));
+  EXPECT_TRUE(Run({"top", "job", "tf-dist"}).out.starts_with("Name:        tf-dist\n"));
+  // A PyTorchJob of that name is meant.
+  cluster_->Put(kTfJobs, MakeOther("TFJob", "pt", "Succeeded", minutes(14)));
+  EXPECT_NE(Run({"get", "pt", "-o", "wide"}).out.find("PYTORCHJOB"), std::string::npos);
+  cluster_->Put(kMpiJobs, MakeOther("MPIJob", "tf-dist", "Succeeded", minutes(14)));
+  const Ended two = Run({"get", "tf-dist"});
+  EXPECT_EQ(two.exit_code, 1);
+  EXPECT_NE(two.log.find("there are more than 1 training jobs with the same name tf-dist, please "
+                         "check it with `arena list | grep tf-dist`"),
+            std::string::npos)
+      << two.log;
+  EXPECT_NE(Run({"get", "tf-dist", "-T", "py"}).log.find("Not found training job tf-dist"),
+            std::string::npos);
+  EXPECT_NE(Run({"get", "gone"}).log.find("Not found training job gone"), std::string::npos);
+  // What may not be read is not there, and other errors are errors.
+  refusal_ = [](const std::string& path) -> std::optional<FakeCluster::Refusal> {
+    if (!path.starts_with(kMpiJobs)) return std::nullopt;
+    return FakeCluster::Refusal{403, "Forbidden", "no"};
+  };
+  EXPECT_TRUE(Run({"get", "tf-dist", "-o", "wide"}).out.starts_with("Name:        tf-dist\n"));
+}
+
 TEST_F(OtherJobsTest, DeleteLeavesThemToKubectl) {
   const Ended ended = Run({"delete", "tf-dist", "nothing", "-T", "tf"});
   EXPECT_EQ(ended.exit_code, 1);
@@ -227,6 +251,15 @@ TEST_F(OtherJobsTest, DeleteLeavesThemToKubectl) {
       << ended.log;
   EXPECT_NE(ended.log.find("The training job 'nothing' does not exist,skip to delete it"),
             std::string::npos);
+  // list shows it, so it exists without its type, too.
+  const Ended untyped = Run({"delete", "tf-dist", "nothing"});
+  EXPECT_EQ(untyped.exit_code, 1);
+  EXPECT_NE(untyped.log.find("tf-dist is a TFJob, and muster deletes PyTorchJobs only"),
+            std::string::npos)
+      << untyped.log;
+  EXPECT_NE(untyped.log.find("level=info msg=\"The training job 'nothing' does not exist"),
+            std::string::npos)
+      << untyped.log;
   EXPECT_TRUE(cluster_->Writes().empty());
   EXPECT_TRUE(cluster_->Find(kTfJobs, "tf-dist"));
 }

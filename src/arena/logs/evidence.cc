@@ -320,11 +320,10 @@ class Gathering {
   }
 
   void AddJob() {
-    const std::string_view stall = api::Annotation(run_.job.job, api::kStallAnnotation);
-    const auto stalls = api::StallsOf(run_.job.job, base::Time());
-    if (!api::TextOfStall(stall).empty() && !stalls.empty()) {
-      evidence_.stall = {stalls.back().begin, "the rank that held up the others",
-                         api::TextOfStall(stall)};
+    if (const auto last = api::LastStallOf(run_.job.job)) {
+      evidence_.stall = {last->stall.since, "the rank that held up the others",
+                         fmt::format("{} {}", last->stall.kind, last->stall.text)};
+      evidence_.stall_end = last->end;
     }
     evidence_.search_path = SearchPath();
     if (run_.job.summary.status == kDeletedStatus) evidence_.job_reason = "Deleted";
@@ -465,12 +464,7 @@ Judged VerdictOf(cluster::Client& client, const Context& context, const RunRecor
   judged.evidence =
       trial == nullptr ? EvidenceOf(client, run) : Gathering(client, run).Gather(*trial);
   judged.verdict = answers::Explain(judged.evidence);
-  // The file may be a copy of one in the folder where `run` was called: STATE/runs/NAME/code.
-  std::string& file = judged.verdict.file;
-  constexpr std::string_view kCode = "/code/";
-  const std::string runs = context.environment.StateDir() + "/runs/";
-  const size_t code = file.starts_with(runs) ? file.find(kCode, runs.size()) : std::string::npos;
-  if (code != std::string::npos) file.erase(0, code + kCode.size());
+  judged.verdict.file = PathInCode(judged.verdict.file, context.environment);
   constexpr std::array<std::string_view, 3> kMissed = {"file-missing", "checkpoint-missing",
                                                        "import"};
   if (std::find(kMissed.begin(), kMissed.end(), judged.verdict.kind) != kMissed.end()) {

@@ -125,7 +125,7 @@ class Follower {
   JobWatch& watch_;
   JobProbe probe_;
   LogLines lines_;
-  bool is_all_new_ = false;  // it has begun since then: -t is about what was there before
+  bool is_all_new_ = false;  // it had not begun: -t is about lines that were there already
   bool has_printed_ = false;
   std::optional<std::chrono::steady_clock::time_point> unreadable_since_;
   bool is_unreadable_said_ = false;

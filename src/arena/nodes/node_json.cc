@@ -1,4 +1,5 @@
-// What `top node` reports to programs about each node.
+// What `top node` reports to programs about each node. Arena's Python SDK fails without the names
+// `allocation` (of shared GPUs), `gpuIndex` and `status` (of a measured GPU).
 #include "arena/nodes/node_output.h"
 
 namespace arena {
@@ -22,6 +23,8 @@ text::Json Strings(const std::vector<std::string>& strings) {
   return array;
 }
 
+std::string_view UseText(bool is_used) { return is_used ? "using" : "idle"; }
+
 text::Json InstancesOf(const NodeUse& node) {
   text::Array instances;
   for (const NodeInstance& instance : node.instances) {
@@ -31,6 +34,7 @@ text::Json InstancesOf(const NodeUse& node) {
     if (node.kind == NodeKind::kShare) {
       object["requestGPUMemory"] = instance.requested_memory;
       object["requestGPUCore"] = instance.requested_core;
+      object["allocation"] = Amounts(instance.memory);
       object["gpuMemoryAllocation"] = Amounts(instance.memory);
       object["gpuCoreAllocation"] = Amounts(instance.core);
     } else {
@@ -64,6 +68,7 @@ void AddCounts(const NodeUse& node, text::Object& object) {
     if (!metric.pod.empty()) pods.emplace_back(metric.pod_namespace + "/" + metric.pod);
     metrics.push_back(text::Object{{"id", metric.id},
                                    {"uuid", metric.uuid},
+                                   {"status", UseText(!metric.pod.empty())},
                                    {"gpuDutyCycle", Value(metric.duty_cycle.value_or(0))},
                                    {"usedGPUMemory", Value(metric.memory_used.value_or(0))},
                                    {"totalGPUMemory", Value(metric.memory_total.value_or(0))},
@@ -96,8 +101,9 @@ text::Json TopologyToJson(const NodeUse& node) {
   text::Array devices;
   for (const NodeDevice& device : node.devices) {
     devices.push_back(text::Object{{"id", device.id},
+                                   {"gpuIndex", device.id},
                                    {"healthy", device.is_healthy},
-                                   {"status", device.is_used ? "using" : "idle"}});
+                                   {"status", UseText(device.is_used)}});
   }
   text::Object object{{"instances", InstancesOf(node)},
                       {"gpuTopology", text::Object{{"linkMatrix", node.links},

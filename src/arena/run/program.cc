@@ -30,8 +30,10 @@ bool IsShell(std::string_view word) {
 bool ReadsStdin(const std::vector<std::string>& words) {
   if (words[0] == "-") return true;
   if (!IsPython(words[0]) && !IsShell(words[0])) return false;
-  return words.size() == 1 || words[1] == "-" ||
-         (words.size() == 2 && IsShell(words[0]) && words[1] == "-s") ||
+  if (words.size() == 1) return true;
+  // A shell takes the word after "-" for its script.
+  if (words[1] == "-") return IsPython(words[0]) || words.size() == 2;
+  return (words.size() == 2 && IsShell(words[0]) && words[1] == "-s") ||
          (words[1] == "-u" && (words.size() == 2 || words[2] == "-"));
 }
 

@@ -63,6 +63,7 @@ TEST(Program, StdinIsNone) {
   }
   EXPECT_TRUE(ReadProgram({"python", "-c", "-"}, "", ""));
   EXPECT_TRUE(ReadProgram({"bash", "-c", "x"}, "", ""));
+  EXPECT_TRUE(ReadProgram({"bash", "-", "x.sh"}, "", ""));
   EXPECT_TRUE(ReadProgram({"cat", "-"}, "", ""));
 }
 

@@ -409,8 +409,8 @@ base::Status RunVerb::BringCode(SubmitOptions& options, bool is_dry) {
   if (run_.is_live) options.flags.working_dir = code_->Below(code_->folder().root);
   if (is_dry) {
     if (takes_snapshot()) {
-      options.flags.working_dir = code_->Below(
-          fmt::format("{}/runs/{}/code", context_.environment.StateDir(), options.flags.name));
+      options.flags.working_dir = code_->Below(CodePathIn(
+          fmt::format("{}/runs/{}", context_.environment.StateDir(), options.flags.name)));
     }
     return {};
   }

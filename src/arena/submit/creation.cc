@@ -43,6 +43,12 @@ const api::Resource& ResourceOf(const text::Json& object) {
                                   text::GetString(object, {"kind"}));
 }
 
+// Messages that Arena prints without another word (compat/arena.md 2.2).
+bool IsArenasText(std::string_view message) {
+  return message.starts_with("failed to create arena client: ") ||
+         message.starts_with("the job configmap ");
+}
+
 base::Error TakenBy(const text::Json* standing, const std::string& name, const std::string& program,
                     const Creation::IsForeign& is_foreign) {
   if (standing != nullptr && is_foreign(*standing)) {
@@ -141,6 +147,7 @@ base::Error Creation::OfJob(base::Error error) const {
 base::Status Creation::Run() {
   base::Status made = context_.cluster_is_this_machine ? CreateAtOnce() : CreateInSteps();
   if (made || fate_ == Fate::kNameTaken) return made;
+  if (program_ == "arena" && IsArenasText(made.error().message)) return made;
   std::string_view fate =
       "; it is not known whether the job {0} was created, `{1} get {0}` will tell";
   if (fate_ == Fate::kNotMade) fate = "; the job {0} was not created";

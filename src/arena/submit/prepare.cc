@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/object.h"
 #include "arena/app/ownership.h"
 #include "arena/app/program_name.h"
 #include "arena/submit/awaited.h"
@@ -54,6 +55,18 @@ void WarnOfAbsentObjects(cluster::Client& client, const SubmitOptions& options,
   for (const std::string& name : secrets) {
     WarnIfAbsent(client, api::kSecrets, namespace_name, name);
   }
+}
+
+// ": this cluster has low, high"; "" where the user may not list them.
+std::string PriorityClassesOf(cluster::Client& client) {
+  const auto there = client.List(api::kPriorityClasses, {});
+  if (!there) return "";
+  if (there->items.empty()) {
+    return ": this cluster has no PriorityClass: create one with `muster apply -f FILE`";
+  }
+  std::vector<std::string> names;
+  for (const text::Json& one : there->items) names.emplace_back(api::Name(one));
+  return ": this cluster has " + base::Join(names, ", ");
 }
 
 base::Status CheckOfCluster(const Prepared& prepared, const Context& context,
@@ -123,16 +136,8 @@ base::Status CheckPriorityClass(cluster::Client& client, const Context& context,
   if (found.error().code == Code::kPermissionDenied) return {};
   if (found.error().code != Code::kNotFound) return Fail(found.error());
   if (context.program != "arena") {
-    const auto there = client.List(api::kPriorityClasses, {});
-    std::vector<std::string> names;
-    for (const text::Json& one : there ? there->items : std::vector<text::Json>()) {
-      names.emplace_back(api::Name(one));
-    }
-    return Fail(
-        Code::kInvalidArgument,
-        fmt::format("{}: the priority {} doesn't exist: this cluster {}", kRefused, name,
-                    names.empty() ? "has no PriorityClass: create one with `muster apply -f FILE`"
-                                  : "has " + base::Join(names, ", ")));
+    return Fail(Code::kInvalidArgument, fmt::format("{}: the priority {} doesn't exist{}", kRefused,
+                                                    name, PriorityClassesOf(client)));
   }
   return Fail(
       Code::kInvalidArgument,

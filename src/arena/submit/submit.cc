@@ -131,7 +131,7 @@ base::Status Submit::BringCode(bool is_dry) {
   const std::string place = LocalCodeFolder(options_.flags, code_->folder());
   if (context_.cluster_is_this_machine && is_dry) {
     const std::string copy =
-        fmt::format("{}/runs/{}/code", context_.environment.StateDir(), options_.flags.name);
+        CodePathIn(fmt::format("{}/runs/{}", context_.environment.StateDir(), options_.flags.name));
     options_.data_dirs.push_back({copy, place, false});
     return {};
   }

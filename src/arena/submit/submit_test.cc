@@ -172,9 +172,10 @@ TEST_F(SubmitTest, AStaleIdentityIsAnErrorAndNothingStays) {
   cluster_->Put(kConfigMaps, Json(R"({"metadata": {"name": "pt-pytorchjob"}})"));
   const Ended ended = Submit({"--image=i"});
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_NE(
-      ended.log.find("the job configmap pt-pytorchjob is already exist, please delete it first"),
-      std::string::npos);
+  EXPECT_NE(ended.log.find("msg=\"the job configmap pt-pytorchjob is already exist, please delete "
+                           "it first. use 'arena delete pt'\"\n"),
+            std::string::npos)
+      << ended.log;
   EXPECT_FALSE(cluster_->Find(kJobs, "pt"));
   EXPECT_TRUE(cluster_->Find(kConfigMaps, "pt-pytorchjob"));
 }
@@ -241,6 +242,13 @@ TEST_F(SubmitTest, APriorityClassMustExist) {
   cluster_->Put(kPriorityClasses, Json(R"({"metadata": {"name": "low"}})"));
   EXPECT_NE(said().find("the priority high doesn't exist: this cluster has low"), std::string::npos)
       << said();
+  cluster_->refuse = [](const net::HttpRequest& request) -> std::optional<FakeCluster::Refusal> {
+    if (!request.target.ends_with("/priorityclasses")) return std::nullopt;
+    return FakeCluster::Refusal{403, "Forbidden", "no"};
+  };
+  EXPECT_NE(said().find("the priority high doesn't exist"), std::string::npos);
+  EXPECT_EQ(said().find("this cluster"), std::string::npos) << "they may not be listed";
+  cluster_->refuse = [](const auto&) { return std::nullopt; };
   cluster_->Put(kPriorityClasses, Json(R"({"metadata": {"name": "high"}})"));
   EXPECT_EQ(Submit({"--image=i", "-p", "high"}).exit_code, 0);
 }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,7 +25,17 @@ namespace {
 
 constexpr base::Duration kGraceAfterFailure = std::chrono::seconds(5);
 constexpr base::Duration kPromptEnd = std::chrono::milliseconds(500);
+// systemd and Slurm signal each process of a job, timeout(1) signals twice: it is one request.
+constexpr base::Duration kOneRequest = std::chrono::milliseconds(200);
 constexpr base::Duration kLookForSleepers = std::chrono::seconds(3);
+
+// Whether stdout and stderr are one file, pipe or terminal, as after `>log 2>&1`.
+bool HasOneConsole() {
+  struct stat out{};
+  struct stat err{};
+  return ::fstat(1, &out) == 0 && ::fstat(2, &err) == 0 && out.st_dev == err.st_dev &&
+         out.st_ino == err.st_ino && (!S_ISCHR(out.st_mode) || ::isatty(1) == 1);
+}
 
 }  // namespace
 
@@ -197,6 +208,7 @@ base::Status Agent::StartAttempt() {
   loop_->Cancel(std::exchange(wait_timer_, 0));
   if (rendezvous_) LookForWaitsLater();
   const Group group = MakeGroup();
+  TRY(folder_->MakeAttempt(options_, attempt_));
   TRY(OpenFileTimer());
   WatchKernelSleep();
   WatchStalls();
@@ -220,12 +232,26 @@ base::Status Agent::StartWorker(int local_rank, const Group& group) {
   spawn.argv = WorkerArguments(options_, executable_, local_rank, has_dashed_local_rank_);
   spawn.env = WorkerEnvironment(options_, environment_, group, local_rank, record.files.error_file);
   std::optional<uint64_t> stdout_stream;
-  TRY_ASSIGN(const base::Fd out, PlanStream(local_rank, 1, record.files, stdout_stream));
   TRY_ASSIGN(const base::Fd err, PlanStream(local_rank, 2, record.files, record.stderr_stream));
-  spawn.fds = {{0, 0}, {out ? out.get() : 1, 1}, {err ? err.get() : 2, 2}};
+  base::Fd out;
+  const bool is_joint = err && IsJoint(local_rank);
+  if (!is_joint) {
+    TRY_ASSIGN(out, PlanStream(local_rank, 1, record.files, stdout_stream));
+  }
+  spawn.fds = {{0, 0}, {is_joint ? err.get() : out ? out.get() : 1, 1}, {err ? err.get() : 2, 2}};
   const CpuBinding binding(options_.numa_binding, local_rank, options_.nproc_per_node,
                            environment_);
-  return group_->Start(std::move(spawn));
+  TRY(group_->Start(std::move(spawn)));
+  record.pid = group_->Pids().back();
+  PrintEvent("START", local_rank, nullptr);
+  return {};
+}
+
+// One pipe keeps the order of what the worker writes to its two streams.
+bool Agent::IsJoint(int local_rank) const {
+  const bool is_shown = options_.shown_ranks.empty() || options_.shown_ranks.contains(local_rank);
+  return is_shown && (options_.redirects.Of(local_rank) | options_.tee.Of(local_rank)).IsEmpty() &&
+         HasOneConsole();
 }
 
 base::Result<base::Fd> Agent::PlanStream(int local_rank, int fd, const WorkerFiles& files,
@@ -244,6 +270,7 @@ base::Result<base::Fd> Agent::PlanStream(int local_rank, int fd, const WorkerFil
   StreamPlan plan;
   plan.console_fd = is_shown ? fd : 0;
   plan.keeps_tail = fd == 2;
+  plan.ends_with_console = options_.nproc_per_node == 1 && IsJoint(local_rank);
   plan.on_lost_loss = [this, local_rank, attempt = attempt_](const std::string& line) {
     loop_->Post([this, local_rank, attempt, line] {
       if (attempt == attempt_) OnLostLoss(local_rank, line);
@@ -258,8 +285,7 @@ base::Result<base::Fd> Agent::PlanStream(int local_rank, int fd, const WorkerFil
                                   {"hostname", base::HostName()}});
     plan.reports_bars = environment_.GetOr("MUSTER_BARS", "") == "lines" && ::isatty(fd) != 1;
     plan.filters = fd == 1 ? options_.stdout_filters : options_.stderr_filters;
-    plan.filter_file = folder_->AttemptPath(attempt_) +
-                       (fd == 1 ? "/filtered_stdout.log" : "/filtered_stderr.log");
+    plan.filter_file = folder_->FilterFile(attempt_, fd);
   }
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return base::Fail(base::Errno(errno, "pipe"));
@@ -276,14 +302,16 @@ void Agent::OnSignal(int signal) {
   }
   // A second signal shortens the wait.
   if (end_signal_ != 0) {
+    if (clock_.Steady() - end_signalled_ < kOneRequest) return;
     is_hurried_ = true;
     if (group_ && group_->IsStopping()) return group_->Stop(SIGKILL, {}, nullptr);
     return Finish(128 + signal);
   }
   end_signal_ = signal;
+  end_signalled_ = clock_.Steady();
   if (rendezvous_ && is_idle_) {
     rendezvous_->Leave("it got " + base::SignalName(signal));
-    Say(fmt::format("ended by {}", base::SignalName(signal)));
+    SayEndedBySignal();
     return Finish(128 + signal);
   }
   StopGroup(Ending::kSignal, signal,
@@ -316,6 +344,7 @@ base::Duration Agent::GraceAfterFailure() const {
 }
 
 void Agent::OnWorkerEnd(const WorkerEnd& end) {
+  if (end.exit_code != 0 && failures_.empty()) stall_at_failure_ = StallNow();
   if (end.exit_code != 0) CollectFailure(end);
   if (group_->IsStopping() || group_->has_given_up()) return;
   ShowStatus("running");
@@ -364,16 +393,16 @@ void Agent::OnDrained() {
         Say(fmt::format("{} process(es) outlived the workers that started them, and were ended",
                         group_->leftover_count()));
       }
-      PrintEvents(true);
+      PrintLastEvents(true);
       return Finish(0);
     case Ending::kFailure:
       if (TryRestart()) return;
       ReportFailure();
-      PrintEvents(false);
+      PrintLastEvents(false);
       return Finish(ExitCodeOf(failures_[FindRootCause(failures_)]));
     case Ending::kSignal:
-      Say(fmt::format("ended by {}", base::SignalName(end_signal_)));
-      PrintEvents(false);
+      SayEndedBySignal();
+      PrintEvent("FAILED", std::nullopt, nullptr);
       return Finish(128 + end_signal_);
     case Ending::kCannotStart:
       SayError(start_error_);
@@ -423,6 +452,15 @@ void Agent::Finish(int exit_code) {
   folder_->Finish(exit_code != 0 ? !failures_.empty() || has_user_logs : has_user_logs);
   exit_code_ = exit_code;
   loop_->Stop();
+}
+
+// Recorded as torchrun records its exception.
+void Agent::SayEndedBySignal() {
+  Say(fmt::format("ended by {}", base::SignalName(end_signal_)));
+  RecordOwnError(
+      environment_,
+      fmt::format("SignalException: Process {} got signal: {}", ::getppid(), end_signal_),
+      clock_.Now());
 }
 
 void Agent::SayError(const std::string& message) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "answers/stall/stall.h"
@@ -59,6 +60,7 @@ class Agent : private rendezvous::RendezvousEvents {
   base::Status StartWorker(int local_rank, const Group& group);
   base::Result<base::Fd> PlanStream(int local_rank, int fd, const WorkerFiles& files,
                                     std::optional<uint64_t>& tail);
+  bool IsJoint(int local_rank) const;
   Group MakeGroup() const;
 
   // For a job on several nodes: agent/nodes.cc.
@@ -127,6 +129,8 @@ class Agent : private rendezvous::RendezvousEvents {
   process::EventLoop::TimerId AskStacks(const std::vector<pid_t>& pids,
                                         std::function<void(Dumps)> then);
   void SayStall(const std::map<int, std::string>& dumps = {});
+  // The present stall, or one that has just ended; "" for none.
+  std::string StallNow() const;
   void SayStraggler();
   void LookWhere(int rank);
   void EndStalled(const answers::Stall& stall, const std::string& said);
@@ -143,10 +147,14 @@ class Agent : private rendezvous::RendezvousEvents {
   bool TryRestart();
   void ReportFailure();
   void WriteAgentErrorFile(const Failure& root);
-  void PrintEvents(bool has_succeeded);
+  std::string ReportedHost() const;
+  // Only with --event-log-handler=console: agent/events.cc. Of a worker, or else of this agent.
+  void PrintEvent(std::string_view state, std::optional<int> local_rank, const Failure* failure);
+  void PrintLastEvents(bool has_succeeded);
   void Finish(int exit_code);
   void Say(const std::string& text);
   void SayError(const std::string& message);
+  void SayEndedBySignal();
   // With LOGLEVEL=INFO only: agent/details.cc.
   void SayDetail(const std::string& text);
   void SaySettings();
@@ -161,6 +169,7 @@ class Agent : private rendezvous::RendezvousEvents {
   AgentSide side_;
   Keeper keeper_;
   base::Clock& clock_;
+  std::chrono::steady_clock::time_point began_ = clock_.Steady();
   bool has_dashed_local_rank_ = true;
 
   std::unique_ptr<process::EventLoop> loop_;
@@ -182,6 +191,7 @@ class Agent : private rendezvous::RendezvousEvents {
   std::unique_ptr<WorkerGroup> group_;
 
   struct WorkerRecord {
+    pid_t pid = 0;
     WorkerFiles files;
     std::optional<uint64_t> stderr_stream;
   };
@@ -200,6 +210,9 @@ class Agent : private rendezvous::RendezvousEvents {
   bool watches_stalls_ = false;
   std::optional<answers::StallWatch> stall_watch_;
   std::optional<answers::Stall> said_stall_;
+  std::string ended_stall_;  // the last one that was said to be over, and when it was
+  std::chrono::steady_clock::time_point stall_ended_;
+  std::string stall_at_failure_;
   process::EventLoop::TimerId stall_timer_ = 0;
   process::EventLoop::TimerId place_timer_ = 0;
   // The rank that was killed for a stall, and the message; of the current attempt.
@@ -224,6 +237,8 @@ class Agent : private rendezvous::RendezvousEvents {
   int attempt_ = 0;
   Ending ending_ = Ending::kSuccess;
   int end_signal_ = 0;
+  // When end_signal_ came.
+  std::chrono::steady_clock::time_point end_signalled_;
   bool has_status_ = false;  // the status line has a terminal
   std::string state_;        // of the ranks, in the status line
   bool is_hurried_ = false;  // the user has asked a second time

@@ -189,7 +189,7 @@ void Agent::OnNodeIdle() {
   const bool was_running = !std::exchange(is_idle_, true);
   if (ending_ == Ending::kSignal) {
     rendezvous_->Leave("it got " + base::SignalName(end_signal_));
-    Say(fmt::format("ended by {}", base::SignalName(end_signal_)));
+    SayEndedBySignal();
     return Finish(128 + end_signal_);
   }
   if (!end_ && group_ && group_->has_given_up()) {
@@ -212,13 +212,13 @@ void Agent::OnNodeIdle() {
 void Agent::FinishWithOthers() {
   switch (end_->kind) {
     case rendezvous::EndKind::kSucceeded:
-      PrintEvents(true);
+      PrintLastEvents(true);
       return Finish(0);
     case rendezvous::EndKind::kError:
       SayError(end_->error.message);
       return Finish(1);
     case rendezvous::EndKind::kFailed:
-      PrintEvents(false);
+      PrintLastEvents(false);
       return Finish(end_->failure ? ReportOthersFailure(*end_->failure) : 1);
   }
 }

@@ -60,6 +60,7 @@ void Agent::WatchStalls() {
   snapshots_.reset();
   stall_watch_.reset();
   said_stall_.reset();
+  ended_stall_.clear();
   stalled_.reset();
   if (!watches_stalls_) return;
   const Group group = MakeGroup();
@@ -148,6 +149,8 @@ void Agent::SayStall(const std::map<int, std::string>& dumps) {
     Say(fmt::format("they continue after {} s", std::chrono::duration_cast<std::chrono::seconds>(
                                                     clock_.Steady() - said_stall_->since)
                                                     .count()));
+    ended_stall_ = answers::Say(*said_stall_, clock_.Steady());
+    stall_ended_ = clock_.Steady();
     said_stall_.reset();
     return ShowStatus("running");
   }
@@ -165,6 +168,14 @@ void Agent::SayStall(const std::map<int, std::string>& dumps) {
     return;
   }
   EndStalled(*stall, said);
+}
+
+// A rank that waits in vain moves again to say so, and its process takes a while to end.
+std::string Agent::StallNow() const {
+  constexpr std::chrono::seconds kLongestEnd{10};
+  if (said_stall_) return answers::Say(*said_stall_, clock_.Steady());
+  const bool has_just_ended = clock_.Steady() - stall_ended_ < kLongestEnd;
+  return has_just_ended ? ended_stall_ : "";
 }
 
 // Prints a straggler once, until another rank is one: when it is known where the rank mostly is, or

@@ -13,7 +13,6 @@
 #include "launch/failure/report_file.h"
 #include "launch/machine/process_tree.h"
 #include "rendezvous/sockets/resolve.h"
-#include "text/json.h"
 #include "witness/stacks.h"
 
 namespace launch {
@@ -36,16 +35,16 @@ std::string TailOfFile(const std::string& path) {
   return text;
 }
 
+}  // namespace
+
 // As torchrun names the machine (socket.getfqdn()), though from /etc/hosts alone: no report waits
 // for a name server. With several nodes, none is called localhost.
-std::string ReportedHost(const std::string& host, bool is_single_node) {
+std::string Agent::ReportedHost() const {
   const auto hosts = base::ReadFile("/etc/hosts", kHostsLimit);
-  if (!hosts) return host;
-  const std::string name = rendezvous::FullName(*hosts, host);
-  return name == "localhost" && !is_single_node ? host : name;
+  if (!hosts) return host_;
+  const std::string name = rendezvous::FullName(*hosts, host_);
+  return name == "localhost" && !options_.is_single_node ? host_ : name;
 }
-
-}  // namespace
 
 Failure Agent::FailureOf(const WorkerEnd& end) const {
   Failure failure;
@@ -55,7 +54,7 @@ Failure Agent::FailureOf(const WorkerEnd& end) const {
   failure.exit_code = end.exit_code;
   failure.time = end.time;
   failure.was_stopped_by_us = end.was_stopped_by_us;
-  failure.host = ReportedHost(host_, options_.is_single_node);
+  failure.host = ReportedHost();
   return failure;
 }
 
@@ -122,6 +121,7 @@ void Agent::ReportFailure() {
   FailureContext context{
       TitleOf(options_), executable_, group.world_size, restarts_, options_.max_restarts, "", ""};
   context.ended_early = ended_early_;
+  context.stall = stall_at_failure_;
   if (root.rank == group.first_rank + root.local_rank) {
     context.stderr_file = workers_[static_cast<size_t>(root.local_rank)].files.stderr_file;
   }
@@ -153,24 +153,6 @@ void Agent::WriteAgentErrorFile(const Failure& root) {
   if (!text) return;
   if (auto written = WriteReport(*path, *text); !written) {
     Say(fmt::format("warning: TORCHELASTIC_ERROR_FILE: {}", written.error().message));
-  }
-}
-
-void Agent::PrintEvents(bool has_succeeded) {
-  if (!options_.prints_events) return;
-  const Group group = MakeGroup();
-  for (int local_rank = 0; local_rank < options_.nproc_per_node; ++local_rank) {
-    const bool has_failed =
-        std::any_of(failures_.begin(), failures_.end(),
-                    [&](const Failure& failure) { return failure.local_rank == local_rank; });
-    output_->Say(fmt::format(
-        "{{\"name\": \"torchelastic.worker.status.{}\", \"source\": \"WORKER\", \"metadata\": "
-        "{{\"run_id\": {}, \"global_rank\": {}, \"group_rank\": {}, \"role\": {}, \"hostname\": "
-        "{}, "
-        "\"local_rank\": {}, \"restarts\": {}}}}}\n",
-        has_failed || !has_succeeded ? "FAILED" : "SUCCEEDED", text::QuoteJson(options_.run_id),
-        group.first_rank + local_rank, group.group_rank, text::QuoteJson(options_.role),
-        text::QuoteJson(host_), local_rank, restarts_));
   }
 }
 

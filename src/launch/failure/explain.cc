@@ -22,6 +22,10 @@ constexpr size_t kWidestLine = 160;
 constexpr size_t kJudgedLines = 500;
 constexpr std::string_view kHeader = "Traceback (most recent call last):\n";
 
+constexpr std::string_view kWhatKeepsWaiting =
+    "ranks that take other branches, or wait for a file, a lock or a server, keep the others "
+    "waiting";
+
 // Failures that concern the launcher's own flags; `answers` knows the rest.
 struct KnownError {
   std::string_view text;
@@ -62,8 +66,10 @@ bool IsOfAnyConnection(std::string_view exception) {
                      [exception](std::string_view type) { return exception.starts_with(type); });
 }
 
-// Sets the kind and the advice by what the worker printed, if a rule decides them.
-void Judge(const std::string& text, int exit_code, Explanation& explanation) {
+// Sets the kind and the advice by what the worker printed, if a rule decides them. `text` is the
+// part of `tail` that ended it.
+void Judge(const std::string& text, const std::string& tail, int exit_code,
+           Explanation& explanation) {
   if (const KnownError* const known = FindKnownError(text)) {
     explanation.kind = known->kind;
     explanation.advice = known->advice;
@@ -72,7 +78,15 @@ void Judge(const std::string& text, int exit_code, Explanation& explanation) {
   answers::Rank rank;
   rank.exit_code = exit_code;
   rank.lines = answers::ReadLines(text, kJudgedLines);
-  const auto finding = answers::FindInRank(rank);
+  auto finding = answers::FindInRank(rank);
+  if (finding && finding->kind == "unreachable") {
+    // A host whose name is not known is named before.
+    rank.lines = answers::ReadLines(tail, kJudgedLines);
+    if (auto whole = answers::FindInRank(rank); whole && whole->kind == "dns") {
+      explanation.cause = whole->line;
+      finding = std::move(whole);
+    }
+  }
   if (!finding || finding->kind == answers::kUnknown || finding->kind == "exception") return;
   if (finding->level == answers::Level::kPeerLost && IsOfAnyConnection(finding->line)) return;
   explanation.kind = finding->kind;
@@ -127,12 +141,10 @@ Explanation ExplainSignal(const Failure& root) {
             "the same"};
   }
   if (root.has_stalled) {
-    return {
-        root.standstill,
-        "stalled",
-        {},
-        "look at the stacks in the log: ranks that take other branches, or wait for a file, a lock "
-        "or a server, keep the others waiting"};
+    return {root.standstill,
+            "stalled",
+            {},
+            "look at the stacks in the log: " + std::string(kWhatKeepsWaiting)};
   }
   if (!root.standstill.empty()) {
     return {root.standstill,
@@ -206,8 +218,8 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
     explanation = ExplainSignal(root);
     if (explanation.kind == "signal" && root.exit_code == -SIGABRT) {
       // A program that aborts has said why.
-      Judge(base::Join(LastLines(root.stderr_tail, kTailLines), "\n"), ExitCodeOf(root),
-            explanation);
+      Judge(base::Join(LastLines(root.stderr_tail, kTailLines), "\n"), root.stderr_tail,
+            ExitCodeOf(root), explanation);
     }
   } else {
     explanation.cause = CauseOf(root, traceback);
@@ -227,7 +239,7 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
       explanation.cause += ", and the log folder's disk is full";
       explanation.advice = "free space, or name another folder with --log-dir";
     } else {
-      Judge(text, ExitCodeOf(root), explanation);
+      Judge(text, root.stderr_tail, ExitCodeOf(root), explanation);
       if (explanation.kind == "import" && !context.python.empty()) {
         explanation.advice += fmt::format(" (it was {})", context.python);
       }
@@ -243,6 +255,18 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
         "(fewer batches than the others, a return on one rank only, or a smaller tensor in its "
         "last "
         "call: gloo lets that rank go on)";
+  }
+  if (context.ended_early.empty() && !context.stall.empty() && WaitedForPeers(root)) {
+    explanation.cause = fmt::format("{} ({})", context.stall, explanation.cause);
+    if (context.stall.starts_with("stalled")) {
+      explanation.kind = "stalled";
+      explanation.advice =
+          fmt::format("look at the line where that rank was: {}", kWhatKeepsWaiting);
+    } else {
+      explanation.advice =
+          "give that rank less to do between two collective calls, or the others more patience: "
+          "init_process_group(timeout=...)";
+    }
   }
   if (root.is_elsewhere && root.stderr_tail.empty() &&
       (explanation.kind == "exit-code" || explanation.kind == "exception")) {

@@ -23,6 +23,9 @@ struct FailureContext {
   std::string stderr_file;  // of the root cause; "" for none
   bool is_log_disk_full = false;
   std::vector<int> ended_early{};  // ranks that had ended before, with 0
+  // The stall that was there when the first rank failed, or had just ended (answers::Say): what
+  // that rank may have waited for in vain. "" for none.
+  std::string stall{};
 };
 
 struct Explanation {

@@ -343,6 +343,41 @@ TEST(ExplainFailure, ARankThatWasDoneEarlyIsTheCauseOfThoseThatWaited) {
   EXPECT_EQ(Explain(failure, context).cause, "ValueError: boom");
 }
 
+TEST(ExplainFailure, ARankThatWaitedInVainNamesTheOneItWaitedFor) {
+  Failure failure = FailureOf(0, 1, 1);
+  failure.stderr_tail =
+      "Traceback (most recent call last):\n  File \"x.py\", line 3\nRuntimeError: "
+      "[unbound_buffer.cc:81] Timed out waiting 4000ms for recv operation to complete\n";
+  FailureContext context;
+  context.stall = "stalled 4 s: rank 1 has not entered all_reduce (x.py:3); it is at x.py:2";
+  Explanation explanation = Explain(failure, context);
+  EXPECT_EQ(explanation.kind, "stalled");
+  EXPECT_EQ(explanation.cause.find(context.stall + " (RuntimeError: "), 0U) << explanation.cause;
+  EXPECT_EQ(explanation.advice.find("look at the line where that rank was"), 0U);
+  context.stall = "waiting 4 s: rank 1 has not entered all_reduce (x.py:3); it is at x.py:2";
+  explanation = Explain(failure, context);
+  EXPECT_EQ(explanation.kind, "collective-timeout");
+  EXPECT_EQ(explanation.cause.find(context.stall), 0U);
+  failure.stderr_tail = "Traceback (most recent call last):\n  File\nValueError: boom\n";
+  EXPECT_EQ(Explain(failure, context).cause, "ValueError: boom");
+}
+
+TEST(ExplainFailure, AHostThatWasNotReachedHadNoAddress) {
+  Failure failure = FailureOf(0, 1, 1);
+  const std::string traceback =
+      "Traceback (most recent call last):\n  File \"x.py\", line 2, in <module>\nTimeoutError: The "
+      "client socket has timed out after 4s while trying to connect to (head, 2345).\n";
+  failure.stderr_tail = traceback;
+  EXPECT_EQ(Explain(failure, {}).kind, "unreachable");
+  failure.stderr_tail =
+      "[W socket.cpp:601] [c10d] The IPv6 network addresses of (head, 2345) cannot be retrieved "
+      "(gai error: -2 - Name or service not known).\n" +
+      traceback;
+  const Explanation explanation = Explain(failure, {});
+  EXPECT_EQ(explanation.kind, "dns");
+  EXPECT_NE(explanation.cause.find("cannot be retrieved"), std::string::npos);
+}
+
 TEST(ExplainFailure, ALostServerIsNotALostRank) {
   Failure root = FailureOf(1, 1, 10);
   root.stderr_tail =

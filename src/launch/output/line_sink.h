@@ -31,6 +31,9 @@ class LineSink {
   // Called once, with the error of the first write that fails.
   void OnFailure(std::function<void(int error)> on_failure) { on_failure_ = std::move(on_failure); }
 
+  // Whether everything is dropped.
+  bool has_failed() const { return has_failed_; }
+
   // The writer of the unfinished line; 0 if there is none.
   uint64_t open_owner() const { return open_owner_; }
   bool has_open_line() const { return open_owner_ != 0; }

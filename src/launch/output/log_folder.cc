@@ -26,9 +26,9 @@ std::string FolderName(std::string id) {
   return id;
 }
 
-// The caller's umask decides who may read them.
-base::Status MakeFolders(const std::string& path) {
-  const base::Status made = base::MakeDirs(path, std::nullopt);
+// The caller's umask decides who may read them, unless `mode` does.
+base::Status MakeFolders(const std::string& path, std::optional<unsigned> mode = std::nullopt) {
+  const base::Status made = base::MakeDirs(path, mode);
   return made ? made : base::Fail(made.error().Wrap("--log-dir"));
 }
 
@@ -77,12 +77,28 @@ base::Result<LogFolder> LogFolder::Create(const Options& options,
   }
   folder.run_path_ = fmt::format("{}{}{}_{}", parent, parent.ends_with('/') ? "" : "/",
                                  FolderName(options.run_id), base::RandomName(kRandomLetters));
-  TRY(MakeFolders(folder.run_path_));
+  TRY(MakeFolders(parent));
+  // Private whatever the umask is, as torchrun makes it.
+  TRY(MakeFolders(folder.run_path_, 0700));
   return folder;
 }
 
 std::string LogFolder::AttemptPath(int attempt) const {
   return fmt::format("{}/attempt_{}", run_path_, attempt);
+}
+
+std::string LogFolder::FilterFile(int attempt, int fd) const {
+  return fmt::format("{}/filtered_{}.log", AttemptPath(attempt), fd == 1 ? "stdout" : "stderr");
+}
+
+base::Status LogFolder::MakeAttempt(const Options& options, int attempt) const {
+  TRY(MakeFolders(AttemptPath(attempt)));
+  for (const int fd : {1, 2}) {
+    const auto& filters = fd == 1 ? options.stdout_filters : options.stderr_filters;
+    if (filters.empty() || !has_logs_) continue;
+    TRY(OpenLog(FilterFile(attempt, fd)));
+  }
+  return {};
 }
 
 base::Result<WorkerFiles> LogFolder::MakeWorker(const Options& options, int attempt,

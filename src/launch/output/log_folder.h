@@ -27,16 +27,20 @@ class LogFolder {
   static base::Result<LogFolder> Create(const Options& options,
                                         const base::Environment& environment);
 
+  // Makes an attempt's folder, and in it the files for filtered lines that `options` ask for.
+  base::Status MakeAttempt(const Options& options, int attempt) const;
   // Makes one worker's folders; empties them if the attempt is repeated.
   base::Result<WorkerFiles> MakeWorker(const Options& options, int attempt, int local_rank) const;
-  // An attempt's folder, which contains filtered_stdout.log and filtered_stderr.log.
-  std::string AttemptPath(int attempt) const;
+  // For the filtered lines of stream `fd`, 1 or 2.
+  std::string FilterFile(int attempt, int fd) const;
   const std::string& run_path() const { return run_path_; }
   // With --log-dir /dev/null there are only error files.
   bool has_logs() const { return has_logs_; }
   void Finish(bool is_worth_keeping) const;
 
  private:
+  std::string AttemptPath(int attempt) const;
+
   std::string root_;  // our temporary folder; "" if the user named one
   std::string run_path_;
   bool has_logs_ = true;

@@ -22,8 +22,8 @@ constexpr int kPipeBytes = 1 << 20;
 // A line longer than this is shown in pieces.
 constexpr size_t kLongestHeld = 1 << 20;
 constexpr size_t kTailBytes = 16 << 10;
-// After this an unfinished line (a prompt, a progress bar) is shown as it is, where lines have no
-// prefix ...
+// After this an unfinished line (a progress bar or, where lines have no prefix, a prompt) is shown
+// as it is ...
 constexpr base::Duration kHoldTime = std::chrono::milliseconds(100);
 // ... and after this others may write after it. Nobody waits for a progress bar.
 constexpr base::Duration kLongestPause = std::chrono::seconds(1);
@@ -213,18 +213,22 @@ void Output::Carry(Stream& stream, std::string_view bytes) {
   }
   stream.held += bytes;
   if (stream.held.size() > kLongestHeld) ShowHeld(stream);
-  if (LineSink* const sink = SinkOf(stream)) sink->Flush();
+  if (LineSink* const sink = SinkOf(stream)) {
+    sink->Flush();
+    if (stream.plan.ends_with_console && sink->has_failed()) return End(stream.id);
+  }
   if (stream.held.empty() || stream.timer != 0) return;
-  const bool has_prefix = !stream.plan.prefix.empty();
-  if (!has_prefix) {
-    stream.timer = loop_->After(kHoldTime, [this, &stream] {
-      stream.timer = 0;
-      ShowHeld(stream);
-    });
-  } else if (stream.plan.reports_bars && stream.held.find('\r') != std::string::npos) {
+  // With a prefix, lines stay whole, but a progress bar is one for long.
+  const bool is_bar = stream.held.find('\r') != std::string::npos;
+  if (is_bar && stream.plan.reports_bars) {
     stream.timer = loop_->After(kBarPause, [this, &stream] {
       stream.timer = 0;
       ReportBar(stream);
+    });
+  } else if (stream.plan.prefix.empty() || (is_bar && stream.plan.filters.empty())) {
+    stream.timer = loop_->After(kHoldTime, [this, &stream] {
+      stream.timer = 0;
+      ShowHeld(stream);
     });
   }
 }

@@ -26,6 +26,8 @@ struct StreamPlan {
   std::vector<std::string> filters;  // lines that contain one of them go to filter_file too
   std::string filter_file;
   bool keeps_tail = false;  // for Tail
+  // When nobody reads the console any more, nobody reads the pipe, as without a launcher.
+  bool ends_with_console = false;
   // If set: called in the output thread, once, with a line whose loss is NaN or infinite.
   std::function<void(std::string)> on_lost_loss{};
   // Shows a progress bar (a line that its writer overwrites) on the console now and then, as

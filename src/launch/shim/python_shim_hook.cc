@@ -34,8 +34,10 @@ def _module(words):
     while at < len(words):
         word = words[at]
         at += 1
-        if word in ("-", "--") or not word.startswith("-"):
+        if word == "-":
             return None
+        if word == "--" or not word.startswith("-"):
+            return _script(words[at - (word != "--"):])
         if word.startswith("--"):
             at += word == "--check-hash-based-pycs"
             continue
@@ -51,6 +53,15 @@ def _module(words):
                 at += not attached
                 break
     return None
+
+
+def _script(words):
+    """For `python $(which torchrun)`: torchrun is a program here, which Python cannot read."""
+    try:
+        is_launcher = bool(words) and os.path.samefile(words[0], _LAUNCHER)
+    except OSError:
+        is_launcher = False
+    return ("torch.distributed.run", words[1:]) if is_launcher else None
 
 
 def _command(name, words):

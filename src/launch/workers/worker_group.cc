@@ -123,6 +123,7 @@ void WorkerGroup::Stop(int signal, base::Duration grace, std::function<void()> d
   stop_signal_ = signal;
   for (Worker& worker : workers_) {
     if (worker.has_ended) continue;
+    if (signal == SIGTERM) asked_.insert(worker.pid);
     const EndedBySignal fate = WouldEnd(worker.pid, signal);
     worker.was_running_at_stop = fate != EndedBySignal::kHasEnded;
     worker.obeys_stop = fate == EndedBySignal::kYes;
@@ -132,6 +133,7 @@ void WorkerGroup::Stop(int signal, base::Duration grace, std::function<void()> d
   const auto descendants = RunningBelow(Pids());
   leftovers_ = descendants.size();
   SignalAll(descendants, signal == SIGKILL ? SIGKILL : SIGTERM);
+  asked_.insert(descendants.begin(), descendants.end());
   if (grace <= base::Duration::zero()) {
     KillAll();
   } else {
@@ -166,6 +168,14 @@ void WorkerGroup::OnChildSignal() {
   FinishWhenEmpty();
 }
 
+void WorkerGroup::AskLeftovers(std::vector<pid_t> left) {
+  leftovers_ = std::max(leftovers_, left.size());
+  std::erase_if(
+      left, [this](pid_t pid) { return asked_.contains(pid) || asked_.contains(::getpgid(pid)); });
+  SignalAll(left, SIGTERM);
+  asked_.insert(left.begin(), left.end());
+}
+
 void WorkerGroup::FinishWhenEmpty() {
   if (!done_ || running_ != 0) return;
   const auto left = RunningBelow({});
@@ -173,9 +183,8 @@ void WorkerGroup::FinishWhenEmpty() {
     // Their worker is gone, and they are in no group of ours.
     if (is_killing_) {
       SignalAll(left, SIGKILL);
-    } else if (!is_patient_ && !std::exchange(has_asked_leftovers_, true)) {
-      leftovers_ = std::max(leftovers_, left.size());
-      SignalAll(left, SIGTERM);
+    } else if (!is_patient_) {
+      AskLeftovers(left);
     }
     return;
   }

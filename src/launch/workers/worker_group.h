@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,7 @@ class WorkerGroup {
   void End(size_t local_rank, int exit_code);
   void KillAll();
   void FinishWhenEmpty();
+  void AskLeftovers(std::vector<pid_t> left);
 
   process::EventLoop& loop_;
   base::Clock& clock_;
@@ -102,8 +104,10 @@ class WorkerGroup {
   bool is_killing_ = false;
   bool has_given_up_ = false;
   bool is_patient_ = false;
-  bool has_asked_leftovers_ = false;
   int stop_signal_ = 0;
+  // Processes and process groups that were sent SIGTERM: a second one would interrupt what they do
+  // at the first.
+  std::set<pid_t> asked_;
 };
 
 }  // namespace launch

@@ -241,10 +241,11 @@ void AddCluster(cli::Command& root, const ClusterContext& context) {
                        "with --restore: even while jobs run; they continue");
   cluster.Help("local/command/cluster", "muster")
       .Args(cli::NoArgs())
-      .Run([context, restore, restore_force](cli::Invocation& call) -> base::Result<int> {
-        if (*restore_force && !*restore) {
-          return base::Fail(base::Code::kInvalidArgument, "--force is for --restore");
-        }
+      .Check([restore, restore_force](cli::Invocation&) -> base::Status {
+        if (*restore || !*restore_force) return {};
+        return base::Fail(base::Code::kInvalidArgument, "--force is for --restore");
+      })
+      .Run([context, restore, restore_force](cli::Invocation& call) {
         return *restore ? Restore(context, *restore_force, call.out)
                         : ShowCluster(context, call.out);
       });

@@ -55,6 +55,13 @@ std::string NeverFits(int64_t need, const Node& node) {
   return fmt::format("{}, {}", Insufficient(need, node), MachineHas(node));
 }
 
+std::string Cordoned(const Node& node) {
+  return fmt::format(
+      "0/1 nodes are available: 1 node(s) were unschedulable: {0} is cordoned (kubectl uncordon "
+      "{0})",
+      node.name);
+}
+
 std::string InUse(int64_t need, int64_t in_use, const Node& node,
                   const std::vector<Holder>& holders, const Turn& turn) {
   return fmt::format("{}, {} of {} {} in use by {}{}", Insufficient(need, node), in_use,

@@ -14,6 +14,9 @@ namespace local::scheduler {
 // The machine has fewer GPUs, used or not, than the gang needs.
 std::string NeverFits(int64_t need, const Node& node);
 
+// The owner of the machine lets no pod start.
+std::string Cordoned(const Node& node);
+
 struct Holder {
   std::string name{};                   // a gang's key, or a description of the holder
   std::optional<base::Time> ends_by{};  // its deadline

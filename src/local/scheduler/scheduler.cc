@@ -166,6 +166,7 @@ class Pass {
 
   void Decide(const Item& item) {
     if (item.is_extra && IsWaiting(*item.gang)) return AddToWaiting(item);
+    if (node_.is_cordoned) return Wait(item, Cordoned(node_), false);
     if (!item.is_complete || (item.need > 0 && !node_.are_gpus_known)) {
       if (item.keeps_place && item.need > 0) {
         kept_ += item.need;

@@ -37,6 +37,7 @@ struct Node {
   std::vector<Gpu> gpus;
   // False until discovery has finished: gangs that need a GPU wait without a verdict.
   bool are_gpus_known = true;
+  bool is_cordoned = false;                     // no pod may start: `kubectl cordon`
   std::string no_gpu_reason;                    // why there are none, in one line; may be empty
   std::string gpu_resource = "nvidia.com/gpu";  // what pods call them
 };

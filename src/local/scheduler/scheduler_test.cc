@@ -154,6 +154,19 @@ TEST(Schedule, BindsWhatFits) {
   }
 }
 
+TEST(Schedule, StartsNothingOnACordonedNode) {
+  Node node = Machine(2);
+  node.name = "here";
+  node.is_cordoned = true;
+  const Decision decision =
+      Schedule(node, {Job("a").Pods(1, 0), Job("b").Pods(2, 1)}, GpuPolicy::kAuto, kNow);
+  EXPECT_TRUE(decision.bindings.empty());
+  ASSERT_EQ(decision.waiting.size(), 2U);
+  EXPECT_EQ(decision.waiting[0].message,
+            "0/1 nodes are available: 1 node(s) were unschedulable: here is cordoned (kubectl "
+            "uncordon here)");
+}
+
 TEST(Schedule, BackfillsOnlyWhatTheHeadLeaves) {
   const std::vector<Case> cases = {
       {"what the head will not need may be taken",

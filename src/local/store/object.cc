@@ -23,17 +23,24 @@ text::Json SelectablePart(std::string_view resource, const text::Json& object) {
   Copy(object, {"metadata", "labels"}, part);
   if (resource == "pods") {
     Copy(object, {"spec", "nodeName"}, part);
+    Copy(object, {"spec", "hostNetwork"}, part);
     Copy(object, {"spec", "restartPolicy"}, part);
     Copy(object, {"spec", "schedulerName"}, part);
     Copy(object, {"spec", "serviceAccountName"}, part);
     Copy(object, {"status", "phase"}, part);
     Copy(object, {"status", "podIP"}, part);
+    Copy(object, {"status", "nominatedNodeName"}, part);
   } else if (resource == "events") {
     Copy(object, {"involvedObject"}, part);
     Copy(object, {"reason"}, part);
     Copy(object, {"reportingComponent"}, part);
     Copy(object, {"source"}, part);
     Copy(object, {"type"}, part);
+  } else if (resource == "services") {
+    Copy(object, {"spec", "clusterIP"}, part);
+    Copy(object, {"spec", "type"}, part);
+  } else if (resource == "nodes") {
+    Copy(object, {"spec", "unschedulable"}, part);
   } else if (resource == "secrets") {
     Copy(object, {"type"}, part);
   } else if (resource == "namespaces") {
@@ -47,9 +54,14 @@ const text::Projection& SelectableParts() {
                                        {"metadata", "namespace"},
                                        {"metadata", "labels"},
                                        {"spec", "nodeName"},
+                                       {"spec", "clusterIP"},
+                                       {"spec", "hostNetwork"},
                                        {"spec", "restartPolicy"},
                                        {"spec", "schedulerName"},
                                        {"spec", "serviceAccountName"},
+                                       {"spec", "type"},
+                                       {"spec", "unschedulable"},
+                                       {"status", "nominatedNodeName"},
                                        {"status", "phase"},
                                        {"status", "podIP"},
                                        {"involvedObject"},

@@ -39,11 +39,41 @@ std::optional<text::Array> Parse(std::string_view yaml) {
   return std::move(parsed->get_array());
 }
 
+// Of the actions of Go's templates those that print a value: `{{.Name}}`, `{{ .Name }}`, and `{{-`
+// and `-}}`, which also take the white space beside them.
+std::string Print(std::string_view yaml, std::string_view name, std::string_view value) {
+  std::string out;
+  while (true) {
+    const size_t begin = yaml.find("{{");
+    const size_t end = yaml.find("}}", begin);
+    if (begin == std::string_view::npos || end == std::string_view::npos) break;
+    std::string_view action = yaml.substr(begin + 2, end - begin - 2);
+    const bool takes_before = action.starts_with("- ");
+    const bool takes_after = action.ends_with(" -");
+    if (takes_before) action.remove_prefix(1);
+    if (takes_after) action.remove_suffix(1);
+    action = base::Trim(action);
+    const bool is_meant = action.starts_with('.') && action.substr(1) == name;
+    out += yaml.substr(0, begin);
+    if (is_meant) {
+      if (takes_before) out.erase(out.find_last_not_of(" \t\r\n") + 1);
+      out += value;
+    } else {
+      out += yaml.substr(begin, end + 2 - begin);
+    }
+    yaml.remove_prefix(end + 2);
+    if (is_meant && takes_after) {
+      yaml.remove_prefix(std::min(yaml.find_first_not_of(" \t\r\n"), yaml.size()));
+    }
+  }
+  return out.append(yaml);
+}
+
 std::optional<text::Array> FromTemplate(const Options& options, std::string_view master) {
   if (options.init_container_template.empty()) return std::nullopt;
-  std::string yaml = base::ReplaceAll(options.init_container_template, "{{.MasterAddr}}", master);
-  yaml = base::ReplaceAll(yaml, "{{.InitContainerImage}}", options.init_container_image);
-  yaml = base::ReplaceAll(yaml, "{{.MaxTries}}", fmt::to_string(options.init_container_max_tries));
+  std::string yaml = Print(options.init_container_template, "MasterAddr", master);
+  yaml = Print(yaml, "InitContainerImage", options.init_container_image);
+  yaml = Print(yaml, "MaxTries", fmt::to_string(options.init_container_max_tries));
   return Parse(yaml);
 }
 

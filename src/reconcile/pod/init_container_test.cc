@@ -78,7 +78,7 @@ TEST(InitContainer, TheOperatorsTemplateReplacesIt) {
   options.init_container_template = R"(
 - name: wait
   image: {{.InitContainerImage}}
-  command: ["wait-for", "{{.MasterAddr}}", "{{.MaxTries}}", "{{.MasterAddr}}"]
+  command: ["wait-for", "{{ .MasterAddr }}", "{{.MaxTries}}", "{{- .MasterAddr -}} "]
 - name: second
 )";
   FakeCluster cluster(TestJob{}, options);

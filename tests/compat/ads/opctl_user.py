@@ -1,7 +1,11 @@
 """`ads opctl` as a user meets it: in a folder of its own, with a docker that only notes its argv."""
+import contextlib
+import functools
+import http.server
 import os
 import subprocess
 import tempfile
+import threading
 
 import yaml
 
@@ -20,6 +24,16 @@ case "$1" in
   manifest) exit ${INSPECT_EXIT:-0} ;;
 esac
 """
+
+@contextlib.contextmanager
+def web_folder(folder):
+    """Serves the folder's files; gives its URL."""
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
 
 class Opctl:
     def __init__(self):

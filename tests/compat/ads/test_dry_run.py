@@ -1,15 +1,13 @@
 """run --dry-run, byte for byte (compat/opctl.md 4.1), and train.yaml as PyYAML reads it (3.1, 3.2)."""
-import functools
-import http.server
 import os
 import shutil
 import subprocess
-import threading
 
 import pytest
 import yaml
 
 import recorded_dry_runs
+from opctl_user import web_folder
 
 BANNER = "." * 25 + " Initializing the process " + "." * 35 + "\n"
 BEGIN = "-" * 29 + "Entering dryrun mode" + "-" * 34 + "\nCreating Job with payload: \n\n"
@@ -214,13 +212,9 @@ def test_files_that_cannot_be_read(opctl):
 
 def test_a_file_of_the_web(opctl, tmp_path):
     (tmp_path / "train.yaml").write_text(opctl.read("train.yaml"))
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}"
+    with web_folder(tmp_path) as url:
         assert opctl.run("run", "-f", f"{url}/train.yaml", "--dry-run").stdout == WHOLE
         refused = opctl.run("run", "-f", f"{url}/nope.yaml", "--dry-run", code=1)
-        server.shutdown()
     assert refused.stderr.count("\n") == 1 and f"{url}/nope.yaml" in refused.stderr
 
 

@@ -6,6 +6,9 @@ import sys
 
 import pytest
 
+from opctl_user import web_folder
+from waiting import await_true
+
 SCRIPT = """
 import json, os, sys
 names = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_RANK", "NODE_RANK", "LOCAL_WORLD_SIZE",
@@ -168,6 +171,7 @@ def test_the_main_node_waits_for_a_living_worker_beyond_its_time(local_nodes):
     local_nodes.write("main.py", "")
     local_nodes.write("worker.py", "import sys, time\ntime.sleep(2)\nsys.exit(4)\n")
     worker = local_nodes.start_node(1, OCI__ENTRY_SCRIPT="worker.py")
+    await_true(lambda: os.path.exists(local_nodes.path("local", "nodes", "1")), "the worker does not begin")
     main = local_nodes.start_node(0, OCI__ENTRY_SCRIPT="main.py", OCI__TIMEOUT="1")
     out, _ = end(main, 1)
     assert "The node of rank 1 failed with exit code 4" in out
@@ -237,6 +241,16 @@ def test_code_from_git_and_from_storage(nodes):
     assert "second\n" in out
     _, err = end(nodes.start_node(0, **{**remote, "OCI__RUNTIME_URI": "file:///nowhere/at/all"}), 1)
     assert "nothing at file:///nowhere/at/all" in err
+
+
+def test_code_from_the_web(nodes, tmp_path):
+    (tmp_path / "other.py").write_text("print('from the web')\n")
+    with web_folder(tmp_path) as url:
+        code = {"OCI__CODE_DIR": nodes.path("code"), "OCI__RUNTIME_TYPE": "remote", "OCI__WORKER_COUNT": "0"}
+        out, _ = end(nodes.start_node(0, OCI__RUNTIME_URI=url + "/other.py?secret=s", OCI__ENTRY_SCRIPT="other.py", **code))
+        _, err = end(nodes.start_node(0, OCI__RUNTIME_URI=url + "/nope.py?secret=s", **code), 1)
+    assert "from the web\n" in out and "secret" not in out
+    assert url + "/nope.py" in err and "secret" not in err
 
 
 def test_the_folder_of_artifacts_is_there_without_a_sync(local_nodes):

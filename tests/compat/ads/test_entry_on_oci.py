@@ -183,3 +183,34 @@ def test_an_api_key_in_the_container(node):
     end(node.start_node(0, OCI__WORKER_COUNT="0", OCI_IAM_TYPE="api_key",
                         OCI_RESOURCE_PRINCIPAL_VERSION=""))
     assert json.loads(content(node, f"work/{JOB}/MAIN_config.json"))["MASTER_ADDR"] == "127.0.0.1"
+
+
+FAKE_SSH = """\
+#!/bin/bash
+printf '%s\\n' "$@" > "$ARGV_FILE"
+for ((i = 1; i < $#; ++i)); do
+  if [ "${!i}" = -i ]; then i=$((i + 1)); cat "${!i}" >> "$ARGV_FILE"; fi
+done
+exit 1
+"""
+
+
+@pytest.mark.parametrize("secret", ["", "ocid1.vaultsecret.oc1.iad.s"])
+def test_git_over_ssh_has_the_vaults_key_and_the_proxy(node, secret):
+    """The key of somebody else at the key's place stays."""
+    for name, text in (("ssh", FAKE_SSH), ("socat", "#!/bin/sh\n")):
+        os.chmod(node.write("bin/" + name, text), 0o755)
+    node.mock.secrets["ocid1.vaultsecret.oc1.iad.s"] = b"of the vault"
+    for name in ("mine", "new"):
+        node.write("mine", "mine")
+        place = {"OCI__GIT_SSH_KEY_PATH": f"~/{name}", "OCI__RUNTIME_GIT_SECRET_ID": secret}
+        end(node.start_node(
+            0, OCI__WORKER_COUNT="0", OCI__RUNTIME_TYPE="git", OCI__RUNTIME_URI="git@host.example:a/b.git",
+            OCI__CODE_DIR=node.path("code"), PATH=node.path("bin") + ":/usr/bin:/bin", ARGV_FILE=node.path("argv"),
+            ssh_proxy="http://proxy.example:3128", **place), 1)
+        words = node.read("argv").splitlines()
+        assert "ProxyCommand=socat - PROXY:proxy.example:%h:%p,proxyport=3128" in words
+        assert ("of the vault" in words) == bool(secret)
+        assert node.read("mine") == "mine" and not os.path.lexists(node.path("new"))
+        if secret:
+            assert (words[words.index("-i") + 1] == node.path(name)) == (name == "new")

@@ -8,21 +8,13 @@ import pytest
 import yaml
 
 from oci_user import TRAIN
+from waiting import PATIENCE, await_true
 
 JOB = "ocid1.datasciencejob.oc1.iad.mock1"
-# Waited for only where something is wrong.
-DEADLINE = 60
 
 
 def states(user):
     return [run["lifecycleState"] for run in user.mock.runs.values()]
-
-
-def await_true(what):
-    deadline = time.monotonic() + DEADLINE
-    while not what():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def start(user):
@@ -34,7 +26,7 @@ def refused(user, *args, **options):
 
 
 def end(running, code):
-    out, err = running.communicate(timeout=DEADLINE)
+    out, err = running.communicate(timeout=PATIENCE)
     assert running.returncode == code, (out, err)
     return err
 
@@ -216,7 +208,7 @@ def test_a_watch_outlives_a_network_that_is_away(user, run_id):
     user.mock.log(run_id, "meanwhile")
     user.mock.move(run_id, "SUCCEEDED")
     user.mock.come_back()
-    out, _ = watching.communicate(timeout=DEADLINE)
+    out, _ = watching.communicate(timeout=PATIENCE)
     assert watching.returncode == 0
     assert " - meanwhile\n" in out and "Job Run SUCCEEDED" in out
 

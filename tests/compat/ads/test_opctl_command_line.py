@@ -106,8 +106,19 @@ def test_configure_asks_in_order_and_run_reads_it(opctl):
                                "block_storage_size_in_GBs = 50\ndocker_registry = iad.ocir.io/ns\n\n")
     opctl.run("publish-image", "a/b:c", "--oci-profile", "P")
     assert opctl.argv()[0] == "docker tag a/b:c iad.ocir.io/ns/b:c"
+    # Oracle's ads reads the section of the profile, of the principal, or else DEFAULT.
+    opctl.run("publish-image", "a/b:c", "--oci-profile", "Q")
+    assert opctl.argv() == ["docker push a/b:c"]
+    opctl.write(os.path.join(folder, "ml_job_config.ini"), "[DEFAULT]\ndocker_registry = of/default\n")
+    opctl.run("publish-image", "a/b:c", "--oci-profile", "Q")
+    assert opctl.argv()[0] == "docker tag a/b:c of/default/b:c"
     refused = opctl.run("configure", stdin="\n\n\nX\n", code=1)
     assert "ValueError: profile X is not found in" in refused.stderr
+    local = ["", "instance_principal", "", "", "", "", "n", "y", "y", "2", ""]
+    opctl.run("configure", stdin="\n".join(local) + "\n")
+    with open(os.path.join(folder, "local_backend.ini")) as file:
+        assert file.read() == ("[INSTANCE_PRINCIPAL]\nmax_parallel_containers = 2\n"
+                               "pipeline_status_poll_interval_seconds = 5\n\n")
 
 
 def test_show_config_without_and_before_a_cluster(opctl):
@@ -122,3 +133,5 @@ def test_show_config_without_and_before_a_cluster(opctl):
     opctl.write(opctl.path("meet", "j", "MAIN_config.json"), "half")
     refused = opctl.run(*command, "-f", "info.yaml", code=1)
     assert refused.stdout == "" and "j/MAIN_config.json: it is not a JSON object" in refused.stderr
+    opctl.write(opctl.path("meet", "j", "MAIN_config.json"), '{"MASTER_ADDR": "a"}')
+    assert opctl.run(*command, "-j", "j", "--work-dir", "../meet").stdout == "Main Info:\nMASTER_ADDR: a\n\n"

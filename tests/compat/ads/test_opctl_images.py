@@ -5,6 +5,8 @@ import subprocess
 
 import pytest
 
+from train_yaml import TRAIN_OF_ACCOUNT
+
 INI = """\
 [main]
 tag = {}
@@ -91,6 +93,14 @@ def test_a_failed_build_or_push_stops_everything(opctl):
     assert "pushed" not in failed.stdout
 
 
+def test_who_cannot_sign_in_does_not_wait_for_the_image(opctl):
+    opctl.write("train.yaml", TRAIN_OF_ACCOUNT)
+    build = ["run", "-f", "train.yaml", "-df", "D"]
+    assert "ConfigFileNotFound: Could not find config file" in opctl.run(*build, code=1).stderr
+    assert "/nowhere" in opctl.run(*build, "-b", "kubernetes", "--kubeconfig", "/nowhere", code=1).stderr
+    assert opctl.argv() == []
+
+
 def test_build_image_dry_run_prints_the_command(opctl):
     opctl.write("config.ini", BARE)
     assert opctl.run(DT, "build-image", "--dry-run").stdout == (
@@ -124,13 +134,11 @@ def test_podman_or_buildah_will_do(opctl):
         assert opctl.argv()[0].startswith(f"{name} build --build-arg CODE_DIR=src ")
 
 
-def test_nobuild_writes_a_dummy_that_a_build_refuses(opctl):
-    opctl.dry("--nobuild")
-    assert opctl.read("config.ini") == INI.format("latest", "iad.ocir.io/my-tenancy/image-name", "DUMMY_PATH", ".")
-    opctl.train(**{f"spec__infrastructure__spec__{key}": "ocid1.x" for key in (
-        "projectId", "compartmentId", "logGroupId", "logId", "subnetId")})
-    refused = opctl.run("run", "-f", "train.yaml", code=1)
-    assert refused.stderr.startswith("ValueError: dockerfile arg is missing")
+def test_nobuild_writes_a_dummy_that_a_build_refuses(user):
+    user.run("run", "-f", "train.yaml", "--dry-run", "--nobuild")
+    assert user.read("config.ini") == INI.format("latest", "iad.ocir.io/my-tenancy/image-name", "DUMMY_PATH", ".")
+    assert user.fails("run", "-f", "train.yaml").startswith("ValueError: dockerfile arg is missing")
+    assert user.mock.requests == []
 
 
 def test_the_image_of_the_yaml_and_of_the_file(opctl):

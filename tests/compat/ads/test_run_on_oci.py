@@ -1,12 +1,12 @@
 """`run -b job` against the mock: payloads, order, retries, rollback (compat/opctl.md 7, cases 41-48)."""
 import os
 import signal
-import time
 
 import pytest
 import yaml
 
 from oci_user import TRAIN, make_token, oci_mock
+from waiting import await_true
 
 JOB = {
     "projectId": "ocid1.datascienceproject.oc1.iad.p",
@@ -69,6 +69,12 @@ def test_creates_one_job_and_its_runs_in_order(user):
     assert [request["status"] for request in user.mock.requests] == [200] * 5
     assert [request["path"] for request in user.mock.requests] == (
         ["/20190101/jobs"] + ["/20190101/jobRuns"] * 4)
+
+
+def test_debug_names_each_request(user):
+    assert user.submit().stderr == ""
+    lines = user.submit("-d").stderr.splitlines()
+    assert len(lines) == 5 and "create_job of data_science: HTTP 200, opc-request-id " in lines[0]
 
 
 def test_keeps_the_information_that_cancel_reads(user):
@@ -159,10 +165,7 @@ def test_a_job_without_a_run_is_taken_away(user):
 def test_an_interrupt_while_runs_are_created_cancels_them(user):
     user.mock.fail("POST", "/jobRuns$", 429, times=2, after=1, headers={"retry-after": "2"})
     running = user.start("run", "-f", "train.yaml", "--nobuild")
-    deadline = time.monotonic() + 60
-    while len(user.mock.seen("POST", "/jobRuns$")) < 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    await_true(lambda: len(user.mock.seen("POST", "/jobRuns$")) == 2)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
     assert running.returncode == 130, (out, err)
@@ -194,6 +197,12 @@ def test_an_interrupt_while_runs_are_created_cancels_them(user):
     (lambda text: without(text, "displayName").replace(
         "    kind: pytorch\n    spec:", "    kind: pytorch\n    spec:\n      name: mine"),
      "displayName", "mine"),
+    (lambda text: text.replace("displayName: PyTorch-Distributed", "displayName: of-${OCI__WORKER_COUNT}"),
+     "displayName", "of-3"),
+    (lambda text: text.replace("shapeName: VM.GPU2.1", "shapeConfigDetails: {ocpus: 2, memoryInGBs: 22}"),
+     "jobInfrastructureConfigurationDetails",
+     {"jobInfrastructureType": "STANDALONE", "subnetId": "ocid1.subnet.oc1.iad.s", "blockStorageSizeInGBs": 50,
+      "jobShapeConfigDetails": {"ocpus": 2.0, "memoryInGBs": 22.0}}),
 ])
 def test_the_job_says_what_the_file_says(user, change, part, expected):
     user.write("train.yaml", change(TRAIN))
@@ -220,7 +229,15 @@ def test_what_is_missing_is_said_before_any_request(user, key, message):
     assert user.mock.requests == []
 
 
+def test_references_without_end_are_refused_before_any_request(user):
+    user.write("train.yaml", TRAIN.replace("value: '1'", "value: '${NCCL_ASYNC_ERROR_HANDLING}:1'"))
+    line = user.fails("run", "-f", "train.yaml")
+    assert line.startswith("InterpolationDepthError: train.yaml: the value of NCCL_ASYNC_ERROR_HANDLING refers to itself")
+    assert user.mock.requests == []
+
+
 def test_new_runs_of_a_distributed_job_take_their_places(user):
+    user.write("train.yaml", TRAIN.replace("worker\n", "worker\n        config: {env: [{name: OF_ROLE, value: x}]}\n"))
     user.submit()
     job = next(iter(user.mock.jobs))
     for run in list(user.mock.runs):
@@ -364,10 +381,7 @@ def test_the_data_science_endpoint_of_oracles_own_tools(user):
 def test_the_key_is_in_no_argument_and_no_core_dump(user):
     user.mock.fail("POST", "/jobs$", 429, times=1, headers={"retry-after": "1"})
     running = user.start("run", "-f", "train.yaml", "--nobuild")
-    deadline = time.monotonic() + 60
-    while not user.mock.seen("POST", "/jobs$"):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    await_true(lambda: user.mock.seen("POST", "/jobs$"))
     with open(f"/proc/{running.pid}/cmdline") as file:
         assert "PRIVATE" not in file.read()
     # Not dumpable: what /proc shows of it belongs to root.

@@ -196,6 +196,12 @@ def test_cancel_of_a_cluster(user, runs):
     assert len(out) == 5
 
 
+def test_a_file_goes_before_the_id_of_a_job(user, runs):
+    user.write("info.yaml", f"jobId: {next(iter(user.mock.jobs))}\n")
+    user.run("distributed-training", "cancel", "-j", "ocid1.datasciencejob.oc1.iad.other", "-f", "info.yaml")
+    assert {run["lifecycleState"] for run in user.mock.runs.values()} == {"CANCELED"}
+
+
 def test_cancel_of_a_cluster_that_has_ended(user, runs):
     for run in runs:
         user.mock.move(run, "SUCCEEDED")

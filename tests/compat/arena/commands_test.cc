@@ -330,8 +330,9 @@ TEST_F(CommandsCompat, E8_ASubmitToANamespaceThatIsNotThereSaysSo) {
     const Ended ended =
         Run({"submit", "pytorchjob", "--name=pt", "--image=i", "-n", "nowhere", dry_run, "c"});
     EXPECT_EQ(ended.exit_code, 1);
-    EXPECT_NE(ended.log.find("failed to create arena client: namespaces \\\"nowhere\\\" not found"),
-              std::string::npos)
+    EXPECT_NE(
+        ended.log.find("failed to create arena client: namespaces \\\"nowhere\\\" not found\"\n"),
+        std::string::npos)
         << ended.log;
   }
 }

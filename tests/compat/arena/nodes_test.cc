@@ -308,6 +308,24 @@ TEST_F(NodesCompat, JsonHasTheFourKindsAndTheirKeys) {
 })");
 }
 
+// The names that arenasdk 0.10 looks up without asking whether they are there.
+TEST_F(NodesCompat, JsonHasTheNamesThatThePythonSdkReads) {
+  PutNode({"gpu-1", "10.0.0.11", {{"nvidia.com/gpu", "1"}}});
+  PutNode(share_);
+  PutTopology();
+  PutPod("a", "share-1", {{"aliyun.com/gpu-mem", "3"}},
+         {{"scheduler.framework.gpushare.allocation", R"({"0": {"2": 3}})"}});
+  cluster_->gpu_metrics = "nvidia_gpu_duty_cycle{minor_number=\"0\",node_name=\"gpu-1\"} 5\n";
+  const text::Json nodes = Json(Top({"-d", "--metric", "-o", "json"}));
+  const auto first = [&](std::string_view kind, std::string_view of) {
+    return text::Items(text::Items(nodes, {kind})[0], {of})[0];
+  };
+  EXPECT_EQ(text::GetInt(first("gpuShareNodes", "instances"), {"allocation", "2"}), 3);
+  EXPECT_EQ(text::GetString(first("gpuTopologyNodes", "devices"), {"gpuIndex"}), "0");
+  EXPECT_EQ(text::GetString(first("gpuTopologyNodes", "devices"), {"status"}), "using");
+  EXPECT_EQ(text::GetString(first("gpuExclusiveNodes", "gpuMetrics"), {"status"}), "idle");
+}
+
 // Whatever reads YAML reads what the JSON says.
 TEST_F(NodesCompat, YamlSaysWhatJsonSays) {
   PutNode(exclusive_);
@@ -315,7 +333,11 @@ TEST_F(NodesCompat, YamlSaysWhatJsonSays) {
   PutNode(share_);
   PutTopology();
   PutPod("a", "gpu-1", {{"nvidia.com/gpu", "2"}});
-  const auto yaml = text::ParseYaml(Top({"-o", "yaml"}));
+  PutPod("b", "share-1", {{"aliyun.com/gpu-mem", "3"}},
+         {{"scheduler.framework.gpushare.allocation", R"({"0": {"2": 3}})"}});
+  const std::string printed = Top({"-o", "yaml"});
+  EXPECT_NE(printed.find("gpuMemoryAllocation:\n      \"2\": 3\n"), std::string::npos) << printed;
+  const auto yaml = text::ParseYaml(printed);
   ASSERT_TRUE(yaml);
   EXPECT_EQ(text::ToPrettyJson(*yaml), text::ToPrettyJson(Json(Top({"-o", "json"}))));
 }

@@ -179,6 +179,22 @@ TEST_F(OutputCompat, S7_TopJobOfOneJob) {
       "  Allocated/Requested GPUs of Job: 16/16\n");
 }
 
+// They are no GPUs of the job, but of its instances (compat/arena.md 4).
+TEST_F(OutputCompat, S7_GpusThatATopologysSchedulerGaveAreMeasuredToo) {
+  cluster_->Put(kJobs, MakeJob("pt-dist", "Running", seconds(60)));
+  text::Json pod = MakePod("pt-dist", "master", 0, "Running");
+  text::Set(pod, {"spec", "containers"},
+            text::Array{
+                text::Object{{"name", "pytorch"},
+                             {"resources", {{"limits", text::Object{{"aliyun.com/gpu", "2"}}}}}}});
+  cluster_->Put(kPods, pod);
+  PutMetrics();
+  const std::string out = Run({"top", "job", "pt-dist"}).out;
+  EXPECT_NE(out.find("  pt-dist-master-0  Running  2             10.0.0.11  0  "),
+            std::string::npos)
+      << out;
+}
+
 TEST_F(OutputCompat, S7_TopJobSumsUpWhatRuns) {
   PutRunning();
   cluster_->Put(kJobs, MakeJob("waits", "Created", seconds(20), 32));
@@ -279,6 +295,18 @@ TEST_F(OutputCompat, S8_YamlHasTheModelKeysInLowerCase) {
       "modelversion: \"\"\n"
       "modelsource: \"\"\n";
   EXPECT_EQ(Run({"get", "pt", "-o", "yaml"}).out, yaml);
+}
+
+// A GPU's index is a text, in YAML as in JSON.
+TEST_F(OutputCompat, S8_YamlHasGpusByNameAsJsonHas) {
+  PutRunning();
+  PutMetrics();
+  const std::string yaml = Run({"get", "pt-dist", "-g", "-o", "yaml"}).out;
+  EXPECT_NE(yaml.find("  gpuMetrics:\n"
+                      "    \"0\":\n"
+                      "      gpuDutyCycle: 35.25\n"),
+            std::string::npos)
+      << yaml;
 }
 
 }  // namespace

@@ -6,10 +6,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 from places import LAUNCHER, TRAINING
-from waiting import pause
+import waiting
 
 # Long enough for a machine that does much else; never waited for unless something is wrong.
 DEADLINE = 120
@@ -73,16 +72,10 @@ class Launcher:
 
     @staticmethod
     def await_true(claim, what):
-        began = time.monotonic()
-        while not claim():
-            assert time.monotonic() < began + DEADLINE, what
-            pause(began)
+        waiting.await_true(claim, what, DEADLINE)
 
     def await_file(self, *parts):
-        path = self.path(*parts)
-        self.await_true(lambda: os.path.exists(path) and os.path.getsize(path), f"no {path}")
-        with open(path) as file:
-            return file.read()
+        return waiting.await_file(self.path(*parts), DEADLINE)
 
     def await_line(self, process, text):
         """Reads stdout up to the line that holds `text`."""

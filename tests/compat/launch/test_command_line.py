@@ -317,6 +317,24 @@ def test_loglevel_says_what_is_launched(launch, level, is_said):
     assert bool(re.search(r"Sending process \d+ closing signal SIGTERM", done.err)) == is_said
 
 
+def test_events_have_torchruns_keys(launch):
+    script = launch.script("import os, sys, time\n"
+                           "if os.environ['RANK'] == '1': sys.exit(3)\ntime.sleep(1000)")
+    done = launch.run("--nproc-per-node=2", "--event-log-handler=console", "--role=r", script, code=3)
+    events = [json.loads(line) for line in done.err.splitlines() if line.startswith('{"name"')]
+    assert [(event["name"].rsplit(".", 1)[1], event["source"], event["metadata"]["global_rank"])
+            for event in events] == [("START", "WORKER", 0), ("START", "WORKER", 1), ("TERMINATED", "WORKER", 0),
+                                     ("FAILED", "WORKER", 1), ("SUCCEEDED", "AGENT", None)]
+    metadata = events[3]["metadata"]
+    assert list(metadata) == ["run_id", "global_rank", "group_rank", "worker_id", "role", "hostname", "state",
+                              "total_run_time", "rdzv_backend", "raw_error", "metadata", "agent_restarts",
+                              "duration_ms"]
+    assert json.loads(metadata["raw_error"])["message"] == "<NONE>"
+    assert json.loads(metadata["metadata"]) == {
+        "group_world_size": 1, "entry_point": os.path.basename(sys.executable), "local_rank": [1],
+        "role_rank": [1], "role_world_size": [2], "exit_code": [3], "worker_pid": [int(metadata["worker_id"])]}
+
+
 @pytest.mark.parametrize("end", ["", "import sys; sys.exit(3)"])
 def test_run_path_ends_as_python_does(launch, end):
     launch.script("class Group:\n    def __del__(self): print('gone', flush=True)\n", "beside.py")

@@ -13,6 +13,8 @@ import time
 
 import pytest
 
+from ports import free_port
+
 
 @pytest.mark.parametrize("body, code", [
     ("sys.exit(3)", 3), ("raise ValueError('boom')", 1), ("os._exit(138)", 138),
@@ -74,9 +76,13 @@ def test_the_host_is_named_as_torchrun_names_it(launch):
     assert re.findall(r"^  host      : (.*)$", done.err, re.M) == [expected]
 
 
-def has_ended(pid):
+def state_of(pid):
     with open(f"/proc/{pid}/stat") as file:
-        return file.read().rsplit(")", 1)[1].split()[0] == "Z"
+        return file.read().rsplit(")", 1)[1].split()[0]
+
+
+def has_ended(pid):
+    return state_of(pid) == "Z"
 
 
 def test_ranks_that_fail_at_the_same_time_are_failures_of_their_own(launch):
@@ -269,9 +275,8 @@ PTRACE_SEIZE = 0x4206
      "--rdzv-conf=is_host=true,last_call_timeout=0"]])
 def test_a_launcher_that_was_killed_leaves_its_port_to_the_next(launch, flags):
     """Its agent still ends the ranks, which takes long for one with much memory."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        flags = [flag.format(probe.getsockname()[1]) for flag in flags]
+    port = free_port()
+    flags = [flag.format(port) for flag in flags]
     script = launch.script("""
 import os, sys, time
 if len(sys.argv) == 1: sys.exit()
@@ -338,13 +343,19 @@ while True: time.sleep(1000)
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"])
 def test_a_signal_reaches_the_ranks_and_ends_the_job(launch, name):
-    process = launch.start("--nproc-per-node=2", launch.script(SLEEP))
+    process = launch.start("--nproc-per-node=2", launch.script(SLEEP),
+                           env={"TORCHELASTIC_ERROR_FILE": launch.path("own.json")})
     for rank in range(2):
         launch.await_file(f"up{rank}")
-    process.send_signal(getattr(signal, name))
+    number = getattr(signal, name)
+    process.send_signal(number)
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 128 + getattr(signal, name)
+    assert process.returncode == 128 + number
     assert f"ended by {name}" in err
+    # As torchrun's @record does.
+    with open(launch.path("own.json")) as file:
+        assert json.load(file)["message"]["message"] == (
+            f"SignalException: Process {process.pid} got signal: {number.value}")
     for rank in range(2):
         assert launch.await_file(f"up{rank}.signal") == name + "\n"
     launch.await_none_left()
@@ -392,6 +403,62 @@ while True: time.sleep(1000)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=60) == 130
     launch.await_none_left()
+
+
+def test_one_request_that_comes_by_several_ways_is_one(launch):
+    """systemd signals each process of a unit, timeout(1) signals twice: ranks still have their grace."""
+    script = launch.script("""
+import os, signal, sys, time
+def save(*_):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    while not os.path.exists("go"): time.sleep(0.01)
+    open("saved", "w").write("x")
+    sys.exit(0)
+signal.signal(signal.SIGINT, save)
+signal.signal(signal.SIGTERM, save)
+open("up", "w").write("x")
+while True: time.sleep(1000)
+""")
+    process = launch.start(script)
+    launch.await_file("up")
+    agent = launch.agent(process)
+    os.kill(agent, signal.SIGSTOP)
+    # Two that it finds at once.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCONT):
+        os.kill(agent, number)
+    assert any("1 of 1 ranks are still running" in line for line in process.stderr)
+    open(launch.path("go"), "w").close()
+    assert process.wait(timeout=60) == 130
+    assert os.path.exists(launch.path("saved"))
+
+
+def test_a_program_whose_parent_ends_first_gets_one_sigterm(launch):
+    """A shell dies of the group's SIGTERM while its program still saves its work."""
+    child = launch.script("""
+import os, signal, time
+def save(*_):
+    with open("asked", "a") as file: file.write("x")
+signal.signal(signal.SIGTERM, save)
+open("up", "w").write(str(os.getppid()))
+while not os.path.exists("go"): time.sleep(0.01)
+""", "child.py")
+    script = launch.script(f"""
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, lambda *_: None)
+subprocess.Popen([sys.executable, {child!r}])
+while not os.path.exists("asked"): time.sleep(0.01)
+os._exit(0)
+""")
+    process = launch.start(script)
+    worker, agent = int(launch.await_file("up")), launch.agent(process)
+    process.terminate()
+    launch.await_true(lambda: not os.path.exists(f"/proc/{worker}"), "the parent lives on")
+    # What the agent does at its end is done.
+    launch.await_true(lambda: state_of(agent) == "S", "the agent does not wait")
+    open(launch.path("go"), "w").close()
+    assert process.wait(timeout=60) == 143
+    assert launch.await_file("asked") == "x"
 
 
 def test_who_is_late_for_its_own_timer_is_ended(launch):
@@ -499,9 +566,7 @@ def test_the_limit_of_descriptors_is_named(launch):
     script = launch.script("import time\nwhile True: time.sleep(1000)\n")
     done = launch.run("--nproc-per-node=32", script, code=1, preexec_fn=limit)
     assert "40 descriptors (ulimit -n)" in done.err
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     process = launch.start(f"--master-port={port}", script, preexec_fn=limit)
     with contextlib.ExitStack() as clients:
         def connects():

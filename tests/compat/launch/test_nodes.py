@@ -10,15 +10,15 @@ import sys
 
 import pytest
 
+from ports import free_port
+
 ENV = {"OMP_NUM_THREADS": "1"}
 QUICK = "last_call_timeout=0,join_timeout=60"
 
 
 @pytest.fixture
 def port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    return free_port()
 
 
 class Nodes:

@@ -7,9 +7,10 @@ import os
 import random
 import re
 import signal
-import socket
 
 import pytest
+
+from ports import free_port
 
 # Says which start of the job it is of, and accuses ranks of earlier starts that do not end.
 RANK = """
@@ -51,9 +52,7 @@ class Job:
         self.launch, self.seed = launch, seed
         self.random = random.Random(seed)
         self.count = self.random.choice([1, 1, 2])  # of ranks, on each node
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.script = launch.script(RANK)
         open(launch.path("events"), "w").close()
         self.nodes = {}

@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+from running_launcher import DEADLINE
+
 TALK = """
 import os, sys
 rank = os.environ["RANK"]
@@ -50,7 +52,7 @@ def both(rank):
     (["--local-ranks-filter", "1", "-t3"], {**both(0), **both(1)}, ["[default1]:out of 1"],
      ["[default1]:err of 1"]),
     (["-t3", "--duplicate-stdout-filters", "of 1", "--duplicate-stderr-filters", "nothing"],
-     {**both(0), **both(1), "filtered_stdout.log": "[default1]:out of 1\n"},
+     {**both(0), **both(1), "filtered_stdout.log": "[default1]:out of 1\n", "filtered_stderr.log": ""},
      ["[default0]:out of 0", "[default1]:out of 1"],
      ["[default0]:err of 0", "[default1]:err of 1"]),
 ])
@@ -81,9 +83,12 @@ def test_run_folder_is_named_by_the_id(launch):
 def test_the_callers_umask_decides_who_reads_the_logs(launch, umask, folder, file):
     launch.run("-t1", "-r3", "--log-dir", launch.path("logs"), launch.script(TALK), umask=umask)
     (rank,) = glob.glob(launch.path("logs", "*", "*", "0"))
+    attempt = os.path.dirname(rank)
     modes = {path: os.stat(path).st_mode & 0o777 for path in (
-        launch.path("logs"), os.path.dirname(rank), rank, f"{rank}/stdout.log", f"{rank}/stderr.log")}
+        launch.path("logs"), attempt, rank, f"{rank}/stdout.log", f"{rank}/stderr.log")}
     assert list(modes.values()) == [folder] * 3 + [file] * 2, modes
+    # A run's own folder is private, as torchrun makes it.
+    assert os.stat(os.path.dirname(attempt)).st_mode & 0o777 == 0o700
     launch.run("--log-dir", launch.path("logs"), launch.script("raise SystemExit(3)"), umask=umask, code=3)
     (report,) = glob.glob(launch.path("logs", "*", "failure.json"))
     assert os.stat(report).st_mode & 0o777 == file
@@ -153,6 +158,52 @@ else:
     assert "other" in out.splitlines()
 
 
+def test_a_progress_bar_is_shown_while_it_moves_also_with_a_prefix(launch):
+    script = launch.script("""
+import os, sys, time
+sys.stderr.write("\\r 50%|## ")
+sys.stderr.flush()
+while not os.path.exists("go"): time.sleep(0.01)
+sys.stderr.write("\\r100%|####\\n")
+""")
+    process = launch.start("-t3", script, bufsize=0, text=False)
+    assert select.select([process.stderr], [], [], DEADLINE)[0], "nothing is shown"
+    assert os.read(process.stderr.fileno(), 100) == b"[default0]:\r 50%|## "
+    open(launch.path("go"), "w").close()
+    assert process.communicate()[1] == b"\r100%|####\n"
+
+
+def test_the_two_streams_of_a_rank_keep_their_order_in_one_file(launch):
+    """As after `>log 2>&1`, where a worker of torchrun's writes for itself."""
+    script = launch.script("""
+import os
+for i in range(300):
+    for fd, name in ((1, "out"), (2, "err")):
+        os.write(fd, b"%s %s " % (os.environ["RANK"].encode(), name.encode()))
+        os.write(fd, b"%d\\n" % i)
+""")
+    for ranks in (1, 2):
+        with open(launch.path("log"), "w+") as log:
+            launch.run(f"--nproc-per-node={ranks}", script, stdout=log, stderr=log,
+                       env={"OMP_NUM_THREADS": "1"})
+            log.seek(0)
+            lines = log.read().splitlines()
+        for rank in range(ranks):
+            assert [line for line in lines if line.startswith(str(rank))] == [
+                f"{rank} {name} {i}" for i in range(300) for name in ("out", "err")]
+
+
+def test_a_rank_that_is_alone_sees_that_the_reader_of_both_streams_is_gone(launch):
+    script = launch.script("while True: print('x' * 100)")
+    reader, writer = os.pipe()
+    process = launch.start(script, stdout=writer, stderr=writer, text=False)
+    os.close(writer)
+    assert os.read(reader, 1) == b"x"
+    os.close(reader)
+    assert process.wait(timeout=120) == 1
+    launch.await_none_left()
+
+
 def test_a_long_line_without_end_comes_through(launch):
     script = launch.script("import sys; sys.stdout.write('x' * 5_000_000)")
     done = launch.run("--nproc-per-node=2", script)
@@ -177,10 +228,11 @@ def test_a_console_that_nobody_reads_does_not_keep_the_launcher(launch):
     # As long as the pipe has room, the first signal ends it all: nothing waits for a reader.
     launch.await_true(lambda: not select.select([], [writer], [], 0)[1], "the pipe is not full")
     process.terminate()
-    # The workers go, what they wrote waits for a reader; the second signal ends that too.
+    # The workers go, what they wrote waits for a reader; the second signal ends that too, unless it comes so soon that
+    # it may be the first one by another way.
     launch.await_true(lambda: len(launch.processes()) == 2, "workers are left")
-    process.terminate()
-    assert process.wait(timeout=60) == 143
+    launch.await_true(lambda: process.terminate() or process.poll() is not None, "the launcher lives on")
+    assert process.returncode == 143
     launch.await_none_left()
     os.close(reader)
     os.close(writer)

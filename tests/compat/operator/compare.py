@@ -18,7 +18,8 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 sys.path[:0] = [os.path.join(ROOT, "tests", folder) for folder in ("integration", "support")]
-from real_kubernetes import free_ports, tools  # noqa: E402
+from ports import free_ports  # noqa: E402
+from real_kubernetes import tools  # noqa: E402
 
 # Where it differs -> why that is as it should be (docs/operator.md, "Differences").
 EXPLAINED = [

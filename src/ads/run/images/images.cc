@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "ads/config/ini_file.h"
@@ -59,7 +60,8 @@ struct PublishFlags {
   bool is_debug = false;
 };
 
-// docker_registry of the profile's section in ml_job_config.ini.
+// docker_registry in ml_job_config.ini: of the profile's section or the principal's, or else of
+// DEFAULT.
 base::Result<std::string> ConfiguredRegistry(const Context& context, const LoginFlags& login) {
   const std::string path =
       ExpandHome(login.ads_config.empty() ? "~/.ads_ops" : login.ads_config, context.environment) +
@@ -68,9 +70,11 @@ base::Result<std::string> ConfiguredRegistry(const Context& context, const Login
   if (!text) return std::string();
   TRY_ASSIGN(const IniFile file, IniFile::Parse(*text, path, IniFile::Keys::kAsWritten));
   TRY_ASSIGN(const Login chosen, ChooseLogin(login, context.environment));
-  const std::string* registry =
-      file.Find(chosen.auth == "resource_principal" ? "RESOURCE_PRINCIPAL" : chosen.profile,
-                "docker_registry");
+  const bool is_principal = chosen.auth.ends_with("_principal");
+  const std::string section = is_principal ? base::ToUpper(chosen.auth) : chosen.profile;
+  const std::vector<std::string> sections = file.Sections();
+  const bool is_there = std::find(sections.begin(), sections.end(), section) != sections.end();
+  const std::string* registry = file.Find(is_there ? section : "DEFAULT", "docker_registry");
   return registry == nullptr ? std::string() : *registry;
 }
 

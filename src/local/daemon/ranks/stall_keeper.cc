@@ -374,6 +374,7 @@ void StallKeeper::Note(Job& job) {
   if (!job.noted.empty() && !is_same) {
     past = api::WithPastStall(past, job.noted, clock_.Now());
     annotations[api::kStallsAnnotation] = past;
+    annotations[api::kLastStallAnnotation] = job.noted;
   }
   const auto patched = client_.Patch(
       api::kPyTorchJobs, job.namespace_name, job.name, cluster::PatchType::kMerge,

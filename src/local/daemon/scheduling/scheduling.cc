@@ -117,6 +117,7 @@ Scheduling::Scheduling(cluster::Client& client, node::GpuAllocator& gpus, base::
   Reflect(api::kPods, List::kPods);
   Reflect(api::kPyTorchJobs, List::kJobs);
   Reflect(api::kPriorityClasses, List::kPriorityClasses);
+  Reflect(api::kNodes, List::kNodes);
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -154,6 +155,8 @@ bool Scheduling::Put(List list, const text::Json& object) {
       return view_.PutJob(object);
     case List::kPriorityClasses:
       return view_.PutPriorityClass(object);
+    case List::kNodes:
+      return view_.PutNode(object);
   }
   return false;
 }
@@ -168,13 +171,16 @@ bool Scheduling::Remove(List list, const std::string& key) {
       return view_.RemoveJob(key);
     case List::kPriorityClasses:
       return view_.RemovePriorityClass(key);
+    case List::kNodes:
+      return view_.RemoveNode(key);
   }
   return false;
 }
 
 void Scheduling::Reflect(const api::Resource& resource, List list) {
   const auto key_of = [list](const text::Json& object) {
-    return list == List::kPriorityClasses ? api::Name(object) : api::Uid(object);
+    const bool has_name = list == List::kPriorityClasses || list == List::kNodes;
+    return has_name ? api::Name(object) : api::Uid(object);
   };
   cluster::ListOptions options;
   if (list == List::kPods) options.read = SchedulingView::ReadPod;
@@ -196,6 +202,7 @@ void Scheduling::Reflect(const api::Resource& resource, List list) {
       if (list == List::kPods) gone = view_.KeepPods(keys);
       if (list == List::kJobs) view_.KeepJobs(keys);
       if (list == List::kPriorityClasses) view_.KeepPriorityClasses(keys);
+      if (list == List::kNodes) view_.KeepNodes(keys);
       lists_missing_ &= ~static_cast<int>(list);
     }
     PodsGone(gone);
@@ -280,6 +287,7 @@ Scheduling::Round Scheduling::Decide() {
   Round round;
   const std::vector<scheduler::Gang> gangs = view_.Gangs();
   scheduler::Node node = DescribeNode();
+  node.is_cordoned = view_.is_cordoned();
   // Another user may take a GPU between the check and the lock: it then counts as theirs, and the
   // decision is made again. Each round finds at least one more such GPU.
   while (true) {

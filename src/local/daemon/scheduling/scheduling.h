@@ -56,7 +56,7 @@ class Scheduling {
 
  private:
   struct Round;
-  enum class List { kPods = 1, kJobs = 2, kPriorityClasses = 4 };
+  enum class List { kPods = 1, kJobs = 2, kPriorityClasses = 4, kNodes = 8 };
 
   void Run();
   bool IsReady() const { return lists_missing_ == 0; }
@@ -86,7 +86,7 @@ class Scheduling {
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   SchedulingView view_;
-  int lists_missing_ = 7;  // bits of List
+  int lists_missing_ = 15;  // bits of List
   bool is_changed_ = false;
   bool is_stopped_ = false;
   std::set<std::string> warned_jobs_;  // uids of jobs that were warned that their wish for GPUs is

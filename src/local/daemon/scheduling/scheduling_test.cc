@@ -132,6 +132,20 @@ TEST_F(SchedulingTest, BindsAJobOnceAllItsPodsAreThere) {
   EXPECT_EQ(WaitBound("j-worker-1"), "");
 }
 
+TEST_F(SchedulingTest, ACordonedNodeWaitsForItsUncordoning) {
+  SetGpus(0);
+  const auto put = [this](bool is_unschedulable) {
+    cluster_.Put(api::kNodes, Object{{"metadata", {{"name", "here"}, {"uid", "n"}}},
+                                     {"spec", {{"unschedulable", is_unschedulable}}}});
+  };
+  put(true);
+  Start();
+  Submit("j", 0, 0);
+  EXPECT_NE(WaitMessage("j-master-0").find("here is cordoned"), std::string::npos);
+  put(false);
+  EXPECT_EQ(WaitBound("j-master-0"), "");
+}
+
 TEST_F(SchedulingTest, GivesGpusAndLocksThem) {
   SetGpus(3);
   Start();

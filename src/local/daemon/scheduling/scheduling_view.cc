@@ -226,6 +226,22 @@ bool SchedulingView::RemovePriorityClass(std::string_view name) {
   return true;
 }
 
+bool SchedulingView::PutNode(const text::Json& node) {
+  if (api::Name(node) != node_name_) return false;
+  const bool was_cordoned = std::exchange(is_cordoned_, api::IsNodeUnschedulable(node));
+  return was_cordoned != is_cordoned_;
+}
+
+bool SchedulingView::RemoveNode(std::string_view name) {
+  return name == node_name_ && std::exchange(is_cordoned_, false);
+}
+
+void SchedulingView::KeepNodes(const std::vector<text::Json>& names) {
+  const bool is_there =
+      std::find(names.begin(), names.end(), text::Json(node_name_)) != names.end();
+  if (!is_there) is_cordoned_ = false;
+}
+
 void SchedulingView::KeepPriorityClasses(const std::vector<text::Json>& names) {
   KeepListed(names, priorities_);
 }

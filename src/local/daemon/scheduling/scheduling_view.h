@@ -74,12 +74,15 @@ class SchedulingView {
   bool RemoveJob(std::string_view uid);
   bool PutPriorityClass(const text::Json& priority_class);
   bool RemovePriorityClass(std::string_view name);
+  bool PutNode(const text::Json& node);
+  bool RemoveNode(std::string_view name);
 
   // To be called after each object of a list was put: removes what is not among these uids (or
   // names of priority classes; JSON strings). Returns the uids of removed pods.
   std::vector<std::string> KeepPods(const std::vector<text::Json>& uids);
   void KeepJobs(const std::vector<text::Json>& uids);
   void KeepPriorityClasses(const std::vector<text::Json>& names);
+  void KeepNodes(const std::vector<text::Json>& names);
 
   // Gangs with at least one pod, or with a reserved place.
   std::vector<scheduler::Gang> Gangs() const;
@@ -87,6 +90,9 @@ class SchedulingView {
   const ScheduledJob* FindJob(const std::string& uid) const;
   // The job of a gang by its key; nullptr for a pod without a job.
   const ScheduledJob* JobOfGang(const std::string& key) const;
+
+  // Whether this machine's node is unschedulable.
+  bool is_cordoned() const { return is_cordoned_; }
 
   // "" means the default class.
   int32_t PriorityOf(const std::string& class_name) const;
@@ -112,6 +118,7 @@ class SchedulingView {
     bool is_default = false;
   };
   std::map<std::string, Priority, std::less<>> priorities_;  // by name
+  bool is_cordoned_ = false;
 };
 
 }  // namespace local::daemon

@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "api/object.h"
 #include "api/schema/schema.h"
 #include "base/strings.h"
 #include "local/server/apply/field_merge.h"
@@ -21,6 +22,9 @@ constexpr std::string_view kApply = "Apply";
 // Owns the fields that an object had before they were recorded.
 constexpr std::string_view kBeforeFirstApply = "before-first-apply";
 constexpr std::string_view kAncientChanges = "ancient-changes";
+// kubectl's name in server-side apply, and where its client-side apply keeps what it applied.
+constexpr std::string_view kKubectl = "kubectl";
+constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 struct Manager {
   std::string name;
@@ -208,18 +212,34 @@ void AddAbandoned(const FieldSet& before, const FieldSet* now, FieldSet& out) {
   }
 }
 
-// Takes the changed fields from the managers other than `self`, or returns the conflicts.
-Check TakeOver(const Comparison& changes, const Manager& self, bool force, Managers& managers) {
+// The fields of the last client-side `kubectl apply`. Kubernetes lets kubectl's server-side apply
+// take them from whoever owns them.
+FieldSet LastAppliedFields(const api::Resource& resource, const text::Json& live) {
+  const auto applied = text::ParseJson(api::Annotation(live, kLastApplied));
+  if (!applied || !applied->is_object()) return {};
+  FieldSet fields = FieldsOf(*applied, api::ShapeOf(resource));
+  Strip(resource, "", fields);
+  return fields;
+}
+
+// Takes the changed fields from the managers other than `self`, or returns the conflicts, unless
+// all of them are in `allowed`.
+Check TakeOver(const Comparison& changes, const Manager& self, bool force, const FieldSet& allowed,
+               Managers& managers) {
   FieldSet taken = changes.modified;
   taken.Add(changes.added);
   std::vector<std::pair<std::string, FieldSet>> conflicts;
+  bool are_allowed = true;
   for (auto& entry : managers) {
     if (entry.first == self) continue;
     FieldSet both = entry.second.fields.Intersection(taken);
     if (both.IsEmpty()) continue;
+    FieldSet others = both;
+    others.Subtract(allowed);
+    are_allowed = are_allowed && others.IsEmpty();
     if (!force) conflicts.emplace_back(DescribeManager(entry), std::move(both));
   }
-  if (!conflicts.empty()) return Refuse(ConflictError(conflicts));
+  if (!conflicts.empty() && !are_allowed) return Refuse(ConflictError(conflicts));
   for (auto& [manager, owned] : managers) {
     if (manager == self) continue;
     owned.fields.Subtract(taken);
@@ -227,6 +247,13 @@ Check TakeOver(const Comparison& changes, const Manager& self, bool force, Manag
   }
   DropEmpty(managers);
   return {};
+}
+
+// So that the next client-side apply knows what this one has written.
+void KeepLastApplied(const text::Json& applied, text::Json& object) {
+  text::Json kept = applied;
+  text::Erase(kept, {"metadata", "annotations", kLastApplied});
+  api::SetAnnotation(object, kLastApplied, text::ToJson(kept) + "\n");
 }
 
 Managers DecodeSent(const text::Json& before, const text::Json& sent) {
@@ -261,7 +288,7 @@ void RecordUpdate(const api::Resource& resource, const FieldWriter& writer, base
   }
   Managers managers = DecodeSent(before, writer.subresource.empty() ? sent : text::Json());
   const Comparison changes = Changes(resource, before, object);
-  (void)TakeOver(changes, {}, true, managers);
+  (void)TakeOver(changes, {}, true, {}, managers);
   FieldSet own = changes.modified;
   own.Add(changes.added);
   Strip(resource, writer.subresource, own);
@@ -315,9 +342,14 @@ Answer<text::Json> ApplyConfiguration(const api::Resource& resource, const Field
   RemoveFields(next, abandoned, shape);
 
   const bool is_same_set = own.fields == last;
-  if (auto fine = TakeOver(Changes(resource, before, next), self, force, managers); !fine) {
+  const bool is_kubectl = writer.manager == kKubectl && writer.subresource.empty() &&
+                          !api::Annotation(before, kLastApplied).empty();
+  const FieldSet allowed = is_kubectl ? LastAppliedFields(resource, before) : FieldSet();
+  if (auto fine = TakeOver(Changes(resource, before, next), self, force, allowed, managers);
+      !fine) {
     return Refuse(fine.error());
   }
+  if (is_kubectl) KeepLastApplied(applied, next);
   if (next == before && is_same_set && !live.is_null() && !stored.empty()) return live;
   if (const auto found = managers.find(self); found != managers.end()) {
     found->second.time = base::FormatRfc3339(now);

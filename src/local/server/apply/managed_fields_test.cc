@@ -124,6 +124,24 @@ TEST_F(ServerSideApply, MergesContainersByName) {
             "template.spec.containers[name=\"pytorch\"].image");
 }
 
+// `kubectl diff --server-side` of what `kubectl apply` wrote has no conflicts with itself.
+TEST_F(ServerSideApply, KubectlTakesWhatItsClientSideApplyWrote) {
+  constexpr std::string_view kLast = "kubectl.kubernetes.io/last-applied-configuration";
+  text::Json map = ConfigMap({{"a", "1"}});
+  text::Set(map, {"metadata", "annotations", kLast}, text::Json(text::ToJson(map)));
+  const std::string path = "/api/v1/namespaces/default/configmaps";
+  server_.Expect(201, "POST", path + "?fieldManager=kubectl-client-side-apply", map);
+  Apply(409, "other", {{"a", "2"}});
+  const text::Json changed = Apply(200, "kubectl", {{"a", "2"}, {"b", "1"}});
+  EXPECT_EQ(text::GetString(changed, {"data", "a"}), "2");
+  EXPECT_EQ(*text::ParseJson(text::GetString(changed, {"metadata", "annotations", kLast})),
+            ConfigMap({{"a", "2"}, {"b", "1"}}));
+  server_.Expect(200, "PATCH", path + "/c?fieldManager=hand",
+                 text::Object{{"data", text::Object{{"c", "1"}}}},
+                 {{"Content-Type", "application/merge-patch+json"}});
+  Apply(409, "kubectl", {{"a", "2"}, {"c", "2"}});
+}
+
 TEST_F(ServerSideApply, RecordsStatusApart) {
   server_.Expect(201, "POST", kJobsPath, JobObject("j"), {{"User-Agent", "tester/1.0"}});
   const text::Json patched = server_.Expect(

@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 namespace local::server {
 namespace {
 
 constexpr std::string_view kDirective = "$patch";
 constexpr std::string_view kDeletePrefix = "$deleteFromPrimitiveList/";
+constexpr std::string_view kRetainKeys = "$retainKeys";
+constexpr std::string_view kOrderPrefix = "$setElementOrder/";
 
 // For one patch; well under a second. Merging a list of 1,000 into one of 1,000 takes 1,000,000.
 constexpr size_t kMaxMergeComparisons = 4'000'000;
@@ -56,6 +60,26 @@ base::Result<std::string_view> KeyOf(const MergeKey& merge, const text::Object& 
                                 merge.list, merge.key));
 }
 
+// What tells an element of a list from the others: itself where the list has no merge key.
+text::Json IdentityOf(const MergeKey* merge, const text::Json& element) {
+  if (merge == nullptr) return element;
+  const text::Json* value = text::Find(element, {merge->key});
+  if (value == nullptr && !merge->otherwise.empty()) {
+    value = text::Find(element, {merge->otherwise});
+  }
+  return value == nullptr ? text::Json() : *value;
+}
+
+text::Array IdentitiesOf(const MergeKey* merge, const text::Array& list) {
+  text::Array identities;
+  for (const text::Json& element : list) {
+    if (text::GetString(element, {kDirective}).empty()) {
+      identities.push_back(IdentityOf(merge, element));
+    }
+  }
+  return identities;
+}
+
 class Merger {
  public:
   base::Status MergeObject(text::Object& target, const text::Object& patch);
@@ -65,6 +89,10 @@ class Merger {
   base::Status AddToPrimitives(text::Array& target, const text::Array& patch);
   base::Status MergeList(text::Array& target, const text::Array& patch, const MergeKey& merge);
   base::Status MergeValue(text::Object& target, std::string_view name, const text::Json& value);
+  // Puts the elements named in `order` into that order. Each of the others stays before those that
+  // it stood before, as far as the order allows that.
+  base::Status Arrange(text::Array& list, const text::Array& order, const text::Array& before,
+                       const MergeKey* merge);
   // Each element of a patch may be compared with each existing one, and each null moves the members
   // after it.
   base::Status CountComparisons(size_t count);
@@ -132,6 +160,39 @@ base::Status Merger::MergeList(text::Array& target, const text::Array& patch,
   return {};
 }
 
+base::Status Merger::Arrange(text::Array& list, const text::Array& order, const text::Array& before,
+                             const MergeKey* merge) {
+  TRY(CountComparisons(list.size() * (order.size() + before.size())));
+  struct Element {
+    text::Json value;
+    std::ptrdiff_t wanted = 0;
+    std::ptrdiff_t was = 0;
+  };
+  const auto place = [](const text::Array& of, const text::Json& identity) {
+    const auto found = std::find(of.begin(), of.end(), identity);
+    return found == of.end() ? -1 : found - of.begin();
+  };
+  std::vector<Element> ordered;
+  std::vector<Element> others;
+  for (text::Json& value : list) {
+    const text::Json identity = IdentityOf(merge, value);
+    Element element{std::move(value), place(order, identity), place(before, identity)};
+    (element.wanted < 0 ? others : ordered).push_back(std::move(element));
+  }
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const Element& a, const Element& b) { return a.wanted < b.wanted; });
+  list.clear();
+  auto next = ordered.begin();
+  for (Element& other : others) {
+    while (next != ordered.end() && (next->was < 0 || other.was < 0 || other.was > next->was)) {
+      list.push_back(std::move((next++)->value));
+    }
+    list.push_back(std::move(other.value));
+  }
+  for (; next != ordered.end(); ++next) list.push_back(std::move(next->value));
+  return {};
+}
+
 base::Status Merger::MergeValue(text::Object& target, std::string_view name,
                                 const text::Json& value) {
   if (value.is_null()) {
@@ -151,14 +212,38 @@ base::Status Merger::MergeValue(text::Object& target, std::string_view name,
   }
   text::Json& to = target[name];
   if (!to.is_array()) to = text::Array{};
-  if (merge == nullptr) return AddToPrimitives(to.get_array(), value.get_array());
-  return MergeList(to.get_array(), value.get_array(), *merge);
+  const text::Array before = IdentitiesOf(merge, to.get_array());
+  if (merge == nullptr) {
+    TRY(AddToPrimitives(to.get_array(), value.get_array()));
+  } else {
+    TRY(MergeList(to.get_array(), value.get_array(), *merge));
+  }
+  return Arrange(to.get_array(), IdentitiesOf(merge, value.get_array()), before, merge);
 }
 
 base::Status Merger::MergeObject(text::Object& target, const text::Object& patch) {
   if (const text::Json* directive = patch.if_contains(kDirective)) {
     if (*directive == "delete" || *directive == "replace") target.clear();
     if (*directive == "delete") return {};
+  }
+  if (const text::Json* kept = patch.if_contains(kRetainKeys); kept && kept->is_array()) {
+    for (auto it = target.begin(); it != target.end();) {
+      const auto& names = kept->get_array();
+      const bool is_kept =
+          std::find(names.begin(), names.end(), text::Json(it->key())) != names.end();
+      it = is_kept ? it + 1 : target.stable_erase(it);
+    }
+  }
+  std::vector<std::tuple<std::string_view, const text::Array*, text::Array>> orders;
+  for (const auto& [key, value] : patch) {
+    const std::string_view name = key;
+    if (!name.starts_with(kOrderPrefix) || !value.is_array()) continue;
+    const std::string_view list = name.substr(kOrderPrefix.size());
+    const text::Json* const found = target.if_contains(list);
+    if (found != nullptr && !found->is_array()) continue;
+    orders.emplace_back(
+        list, &value.get_array(),
+        found == nullptr ? text::Array() : IdentitiesOf(MergeKeyOf(list), found->get_array()));
   }
   for (const auto& [key, value] : patch) {
     const std::string_view name = key;
@@ -170,6 +255,12 @@ base::Status Merger::MergeObject(text::Object& target, const text::Object& patch
     } else if (!name.starts_with('$')) {
       TRY(MergeValue(target, name, value));
     }
+  }
+  for (const auto& [list, order, before] : orders) {
+    text::Json* const found = target.if_contains(list);
+    if (found == nullptr || !found->is_array()) continue;
+    const MergeKey* const merge = MergeKeyOf(list);
+    TRY(Arrange(found->get_array(), IdentitiesOf(merge, *order), before, merge));
   }
   return {};
 }

@@ -98,6 +98,11 @@ class Schemas {
     text::Object properties;
     AddProperties(type, properties);
     text::Object schema{{"type", "object"}, {"properties", std::move(properties)}};
+    text::Array required;
+    for (const api::TypeField& field : type.fields) {
+      if (field.is_required) required.push_back(text::Json(field.name));
+    }
+    if (!required.empty()) schema["required"] = std::move(required);
     if (!type.description.empty()) schema["description"] = type.description;
     if (type.is_atomic) schema["x-kubernetes-map-type"] = "atomic";
     if (type.keeps_unknown) schema["x-kubernetes-preserve-unknown-fields"] = true;
@@ -205,7 +210,32 @@ std::optional<net::HttpResponse> VersionThree(const std::string& wanted) {
   return JsonResponse(200, text::ToJson(document));
 }
 
-// Old clients take protobuf alone.
+// What kubectl asks for when it meets a kind that OpenAPI v3 does not describe, and what kubectl
+// before 1.27 always asks for. It validates nothing by a document without definitions; a refusal
+// would keep it from saying that the cluster does not have the kind.
+constexpr std::string_view kProtobufDocument =
+    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+// As clients spell it, which is no media type.
+constexpr std::string_view kAskedForProtobuf =
+    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+
+std::string ProtobufString(int field, std::string_view text) {
+  return fmt::format("{}{}{}", static_cast<char>(field << 3 | 2), static_cast<char>(text.size()),
+                     text);
+}
+
+// openapi.v2.Document
+net::HttpResponse EmptyVersionTwo() {
+  constexpr int kSwagger = 1, kInfo = 2, kPaths = 8;
+  constexpr int kTitle = 1, kVersion = 2;
+  const std::string info =
+      ProtobufString(kTitle, "muster") + ProtobufString(kVersion, MUSTER_VERSION);
+  return {
+      200,
+      {{"Content-Type", std::string(kProtobufDocument)}},
+      ProtobufString(kSwagger, "2.0") + ProtobufString(kInfo, info) + ProtobufString(kPaths, "")};
+}
+
 bool TakesJson(std::string_view accept) {
   if (accept.empty()) return true;
   const std::vector<std::string> offers = base::Split(accept, ',');
@@ -221,13 +251,19 @@ std::optional<net::HttpResponse> DescribeOpenApi(const net::Target& target,
                                                  std::string_view accept) {
   const auto& segments = target.segments;
   if (segments.size() < 2 || segments[0] != "openapi") return std::nullopt;
+  const bool is_version_two = segments[1] == "v2" && segments.size() == 2;
+  if (is_version_two && !TakesJson(accept) &&
+      (accept.find(kProtobufDocument) != std::string_view::npos ||
+       accept.find(kAskedForProtobuf) != std::string_view::npos)) {
+    return EmptyVersionTwo();
+  }
   if (!TakesJson(accept)) {
     return ToResponse({406,
                        "NotAcceptable",
                        "only the following media types are accepted: application/json",
                        {}});
   }
-  if (segments[1] == "v2" && segments.size() == 2) return VersionTwo();
+  if (is_version_two) return VersionTwo();
   if (segments[1] != "v3") return std::nullopt;
   std::string wanted;
   for (size_t i = 2; i < segments.size(); ++i) {

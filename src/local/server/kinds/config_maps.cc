@@ -14,6 +14,15 @@ double CountKeys(const text::Json& object) {
   return static_cast<double>(count);
 }
 
+void CheckConfigMap(const text::Json& map, Causes& causes) {
+  CheckDataKeys(map, "data", causes);
+  CheckDataKeys(map, "binaryData", causes);
+}
+
+void CheckConfigMapChange(const text::Json& old, const text::Json& map, Causes& causes) {
+  CheckStaysImmutable(old, map, {"immutable", "data", "binaryData"}, causes);
+}
+
 void ConfigMapCells(const text::Json& map, base::Time now, Cells& cells) {
   cells.Text(api::Name(map));
   cells.Number(CountKeys(map));
@@ -22,7 +31,10 @@ void ConfigMapCells(const text::Json& map, base::Time now, Cells& cells) {
 
 }  // namespace
 
-const KindRules kConfigMapRules{
-    .short_name = "cm", .columns = kDataColumns, .cells = ConfigMapCells};
+const KindRules kConfigMapRules{.short_name = "cm",
+                                .check = CheckConfigMap,
+                                .check_change = CheckConfigMapChange,
+                                .columns = kDataColumns,
+                                .cells = ConfigMapCells};
 
 }  // namespace local::server

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "base/quantity.h"
 #include "local/server/kinds/name_rules.h"
@@ -150,9 +151,101 @@ void CheckResources(const std::string& of_container, const text::Json& container
   }
 }
 
+void CheckVariables(const std::string& of_container, const text::Json& container, Causes& causes) {
+  const text::Array& variables = text::Items(container, {"env"});
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const std::string field = fmt::format("{}.env[{}]", of_container, i);
+    if (text::GetString(variables[i], {"name"}).empty()) {
+      causes.push_back(field + ".name: Required value");
+    }
+    const text::Json* const source = text::Find(variables[i], {"valueFrom"});
+    if (source == nullptr || source->is_null()) continue;
+    if (!text::GetString(variables[i], {"value"}).empty()) {
+      causes.push_back(
+          InvalidValue(field + ".valueFrom", "", "may not be specified when `value` is not empty"));
+    }
+    const text::Object& sources = text::Members(*source, {});
+    if (sources.empty()) {
+      causes.push_back(InvalidValue(field + ".valueFrom", "",
+                                    "must specify one of: `fieldRef`, `resourceFieldRef`, "
+                                    "`configMapKeyRef` or `secretKeyRef`"));
+    } else if (sources.size() > 1) {
+      causes.push_back(InvalidValue(field + ".valueFrom", "",
+                                    "may not have more than one field specified at a time"));
+    }
+    for (const std::string_view reference : {"configMapKeyRef", "secretKeyRef"}) {
+      if (!sources.contains(reference)) continue;
+      if (text::GetString(*source, {reference, "key"}).empty()) {
+        causes.push_back(fmt::format("{}.valueFrom.{}.key: Required value", field, reference));
+      }
+    }
+  }
+}
+
+void CheckMounts(const std::string& of_container, const text::Json& pod,
+                 const text::Json& container, Causes& causes) {
+  std::set<std::string_view> paths;
+  const text::Array& mounts = text::Items(container, {"volumeMounts"});
+  for (size_t i = 0; i < mounts.size(); ++i) {
+    const std::string field = fmt::format("{}.volumeMounts[{}]", of_container, i);
+    const std::string_view name = text::GetString(mounts[i], {"name"});
+    if (name.empty()) {
+      causes.push_back(field + ".name: Required value");
+    } else if (text::ItemNamed(pod, {"spec", "volumes"}, name) == nullptr) {
+      causes.push_back(fmt::format("{}.name: Not found: \"{}\"", field, name));
+    }
+    const std::string_view path = text::GetString(mounts[i], {"mountPath"});
+    if (path.empty()) {
+      causes.push_back(field + ".mountPath: Required value");
+    } else if (!paths.insert(path).second) {
+      causes.push_back(InvalidValue(field + ".mountPath", path, "must be unique"));
+    }
+  }
+}
+
 }  // namespace
 
+void CheckVolumes(const text::Json& pod, Causes& causes) {
+  std::set<std::string_view> names;
+  const text::Array& volumes = text::Items(pod, {"spec", "volumes"});
+  for (size_t i = 0; i < volumes.size(); ++i) {
+    const std::string field = fmt::format("spec.volumes[{}]", i);
+    const std::string_view name = text::GetString(volumes[i], {"name"});
+    if (name.empty()) {
+      causes.push_back(field + ".name: Required value");
+    } else {
+      const size_t before = causes.size();
+      CheckLabel(field + ".name", name, causes);
+      if (causes.size() == before && !names.insert(name).second) {
+        causes.push_back(fmt::format("{}.name: Duplicate value: \"{}\"", field, name));
+      }
+    }
+    size_t types = 0;
+    for (const auto& [type, source] : text::Members(volumes[i], {})) {
+      if (type == "name" || source.is_null()) continue;
+      if (++types == 1) continue;
+      causes.push_back(fmt::format("{}.{}: Forbidden: may not specify more than 1 volume type",
+                                   field, std::string_view(type)));
+    }
+    for (const auto& [source, member] :
+         {std::pair<std::string_view, std::string_view>{"persistentVolumeClaim", "claimName"},
+          {"configMap", "name"},
+          {"secret", "secretName"},
+          {"hostPath", "path"}}) {
+      if (text::FindObject(volumes[i], {source}) == nullptr) continue;
+      if (!text::GetString(volumes[i], {source, member}).empty()) continue;
+      causes.push_back(fmt::format("{}.{}.{}: Required value", field, source, member));
+    }
+  }
+}
+
 void CheckContainers(const text::Json& pod, std::string_view list, Causes& causes) {
+  std::set<std::string_view> names;
+  if (list == "initContainers") {
+    for (const text::Json& container : text::Items(pod, {"spec", "containers"})) {
+      names.insert(text::GetString(container, {"name"}));
+    }
+  }
   const text::Array& containers = text::Items(pod, {"spec", list});
   for (size_t i = 0; i < containers.size(); ++i) {
     const text::Json& container = containers[i];
@@ -162,11 +255,16 @@ void CheckContainers(const text::Json& pod, std::string_view list, Causes& cause
       causes.push_back(field + ".name: Required value");
     } else {
       CheckLabel(field + ".name", name, causes);
+      if (!names.insert(name).second) {
+        causes.push_back(fmt::format("{}.name: Duplicate value: \"{}\"", field, name));
+      }
     }
     if (text::GetString(container, {"image"}).empty()) {
       causes.push_back(field + ".image: Required value");
     }
     CheckPorts(field, container, causes);
+    CheckVariables(field, container, causes);
+    CheckMounts(field, pod, container, causes);
     CheckPullPolicy(field, container, causes);
     CheckResources(field, container, causes);
   }

@@ -9,8 +9,11 @@
 
 namespace local::server {
 
-// Checks spec.containers (`list`: "containers") or spec.initContainers: names, images, ports, pull
-// policies and resources. Quantities are printed as they were written, not in their shortest form.
+// Checks spec.volumes: names, and that each has one type with what that needs.
+void CheckVolumes(const text::Json& pod, Causes& causes);
+// Checks spec.containers (`list`: "containers") or spec.initContainers: names, images, ports,
+// variables, mounts, pull policies and resources. Quantities are printed as they were written, not
+// in their shortest form.
 void CheckContainers(const text::Json& pod, std::string_view list, Causes& causes);
 
 }  // namespace local::server

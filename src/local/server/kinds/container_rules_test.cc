@@ -58,6 +58,40 @@ TEST(ContainerRules, APortHasAShortNameOfItsOwn) {
       Causes{"ports[1].name: Duplicate value: \"a\""});
 }
 
+TEST(ContainerRules, VariablesHaveANameAndOneSource) {
+  const auto causes_of = [](const std::string& variable) {
+    return CausesOf(R"({"env": [)" + variable + "]}");
+  };
+  EXPECT_EQ(causes_of(R"({"name": "A"}, {"name": "A", "value": "1"})"), Causes{});
+  EXPECT_EQ(causes_of(R"({"value": "1"})"), Causes{"env[0].name: Required value"});
+  EXPECT_EQ(causes_of(R"({"name": "A", "valueFrom": {}})"),
+            Causes{"env[0].valueFrom: Invalid value: \"\": must specify one of: `fieldRef`, "
+                   "`resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"});
+  EXPECT_EQ(causes_of(R"({"name": "A", "valueFrom": {"secretKeyRef": {"name": "s"}}})"),
+            Causes{"env[0].valueFrom.secretKeyRef.key: Required value"});
+}
+
+TEST(ContainerRules, MountsNameAVolumeOfThePod) {
+  EXPECT_EQ(CausesOf(R"({"volumeMounts": [{"name": "v", "mountPath": "/v"}]})"),
+            Causes{"volumeMounts[0].name: Not found: \"v\""});
+}
+
+TEST(ContainerRules, VolumesHaveOneNameAndOneType) {
+  const auto causes_of = [](const char* volumes) {
+    Causes causes;
+    CheckVolumes(text::Object{{"spec", text::Object{{"volumes", *text::ParseJson(volumes)}}}},
+                 causes);
+    return causes;
+  };
+  EXPECT_EQ(causes_of(R"([{"name": "a"}, {"name": "b", "emptyDir": {}}])"), Causes{});
+  EXPECT_EQ(causes_of(R"([{"name": "a"}, {"name": "a"}])"),
+            Causes{"spec.volumes[1].name: Duplicate value: \"a\""});
+  EXPECT_EQ(causes_of(R"([{"name": "a", "emptyDir": {}, "hostPath": {"path": "/"}}])"),
+            Causes{"spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type"});
+  EXPECT_EQ(causes_of(R"([{"name": "a", "persistentVolumeClaim": {}}])"),
+            Causes{"spec.volumes[0].persistentVolumeClaim.claimName: Required value"});
+}
+
 TEST(ContainerRules, APullPolicyIsOneOfThree) {
   EXPECT_EQ(CausesOf(R"({"imagePullPolicy": "Never"})"), Causes{});
   EXPECT_EQ(CausesOf(R"({"imagePullPolicy": "Sometimes"})"),

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "api/object.h"
+#include "base/strings.h"
 #include "local/server/kinds/kind_rules.h"
 
 namespace local::server {
@@ -27,6 +28,7 @@ void SetDeploymentDefaults(text::Json& deployment) {
   text::SetDefault(deployment, {"spec", "replicas"}, 1);
   text::SetDefault(deployment, {"spec", "revisionHistoryLimit"}, kRevisionHistory);
   text::SetDefault(deployment, {"spec", "progressDeadlineSeconds"}, kProgressDeadlineSeconds);
+  text::SetDefault(deployment, {"spec", "strategy", "type"}, "RollingUpdate");
   if (text::FindObject(deployment, {"spec", "template", "spec"}) != nullptr) {
     text::SetDefault(deployment, {"spec", "template", "spec", "restartPolicy"}, "Always");
   }
@@ -56,11 +58,19 @@ void CheckDeployment(const text::Json& deployment, Causes& causes) {
   }
 }
 
-constexpr Column kDeploymentColumns[] = {{"Name", "string"},
-                                         {"Ready", "string"},
-                                         {"Up-to-date", "integer"},
-                                         {"Available", "integer"},
-                                         {"Age", "string"}};
+constexpr Column kDeploymentColumns[] = {{"Name", "string"},       {"Ready", "string"},
+                                         {"Up-to-date", "string"}, {"Available", "string"},
+                                         {"Age", "string"},        {"Containers", "string", 1},
+                                         {"Images", "string", 1},  {"Selector", "string", 1}};
+
+std::string MembersOfContainers(const text::Json& deployment, std::string_view member) {
+  std::vector<std::string> found;
+  for (const text::Json& container :
+       text::Items(deployment, {"spec", "template", "spec", "containers"})) {
+    found.emplace_back(GetString(container, {member}));
+  }
+  return base::Join(found, ",");
+}
 
 void DeploymentCells(const text::Json& deployment, base::Time now, Cells& cells) {
   const auto count = [&](std::string_view key) {
@@ -72,6 +82,13 @@ void DeploymentCells(const text::Json& deployment, base::Time now, Cells& cells)
   cells.Number(static_cast<double>(count("updatedReplicas")));
   cells.Number(static_cast<double>(count("availableReplicas")));
   cells.Text(Age(api::CreationTime(deployment), now));
+  cells.Text(MembersOfContainers(deployment, "name"));
+  cells.Text(MembersOfContainers(deployment, "image"));
+  std::vector<std::string> selector;
+  for (const auto& [key, value] : text::Members(deployment, {"spec", "selector", "matchLabels"})) {
+    selector.push_back(fmt::format("{}={}", std::string_view(key), GetString(value, {})));
+  }
+  cells.TextOr(base::Join(selector, ","), "<none>");
 }
 
 }  // namespace

@@ -7,9 +7,6 @@ namespace {
 
 constexpr KindRules kOther;
 constexpr KindRules kOtherWithStatus{.has_generation = true};
-constexpr KindRules kPriorityClassRules{.short_name = "pc"};
-constexpr KindRules kAutoscalerRules{
-    .short_name = "hpa", .is_in_all = true, .has_generation = true};
 
 struct Row {
   const api::Resource* resource;

@@ -44,6 +44,7 @@ struct KindRules {
 // All other kinds, and a CustomResourceDefinition, have the defaults above.
 const KindRules& RulesOf(const api::Resource& resource);
 
+extern const KindRules kAutoscalerRules;
 extern const KindRules kClaimRules;
 extern const KindRules kConfigMapRules;
 extern const KindRules kDeploymentRules;
@@ -52,6 +53,7 @@ extern const KindRules kJobRules;
 extern const KindRules kNamespaceRules;
 extern const KindRules kNodeRules;
 extern const KindRules kPodRules;
+extern const KindRules kPriorityClassRules;
 extern const KindRules kSecretRules;
 extern const KindRules kServiceRules;
 

@@ -21,6 +21,14 @@ void CheckLabel(std::string_view field, std::string_view name, std::vector<std::
 enum class StringMap { kLabels, kAnnotations };
 void CheckStrings(const text::Json& object, StringMap map, std::vector<std::string>& causes);
 
+// Checks the keys of a ConfigMap or Secret, in the member `map`.
+void CheckDataKeys(const text::Json& object, std::string_view map,
+                   std::vector<std::string>& causes);
+// Checks that none of the fields changes once `immutable` is set.
+void CheckStaysImmutable(const text::Json& old, const text::Json& object,
+                         std::initializer_list<std::string_view> fields,
+                         std::vector<std::string>& causes);
+
 // `FIELD: Invalid value: "VALUE": WHY`.
 std::string InvalidValue(std::string_view field, std::string_view value, std::string_view why);
 // `FIELD: Unsupported value: "VALUE": supported values: "A", "B"`.

@@ -23,6 +23,20 @@ void Keep(const text::Json& old, text::Json& object, text::Path path) {
   }
 }
 
+void CheckNewFinalizers(const text::Json& old, const text::Json& object, Causes& causes) {
+  if (!api::IsDeleting(old)) return;
+  std::vector<std::string> found;
+  for (const text::Json& finalizer : text::Items(object, {"metadata", "finalizers"})) {
+    if (!HasFinalizer(old, text::GetString(finalizer, {})))
+      found.push_back(text::ToJson(finalizer));
+  }
+  if (found.empty()) return;
+  causes.push_back(fmt::format(
+      "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being "
+      "deleted, found new finalizers []string{{{}}}",
+      base::Join(found, ", ")));
+}
+
 }  // namespace
 
 Answer<text::Json> DecodeBody(const net::HttpRequest& http, std::string_view what) {
@@ -113,11 +127,15 @@ Check CheckMetadata(const api::Resource& resource, const text::Json& object) {
     causes.push_back(
         InvalidValue(fmt::format("metadata.{}", list), text::ToJson(*value), "must be a list"));
   }
-  if (const text::Array* owners = text::FindArray(object, {"metadata", "ownerReferences"})) {
-    for (size_t i = 0; i < owners->size(); ++i) {
-      if (!text::GetString((*owners)[i], {"uid"}).empty()) continue;
-      causes.push_back(fmt::format(
-          "metadata.ownerReferences[{}].uid: Invalid value: \"\": uid must not be empty", i));
+  for (const text::Json& owner : text::Items(object, {"metadata", "ownerReferences"})) {
+    for (const auto& [member, word] :
+         {std::pair<std::string_view, std::string_view>{"apiVersion", "version"},
+          {"kind", "kind"},
+          {"name", "name"},
+          {"uid", "uid"}}) {
+      if (!text::GetString(owner, {member}).empty()) continue;
+      causes.push_back(InvalidValue(fmt::format("metadata.ownerReferences.{}", member), "",
+                                    fmt::format("{} must not be empty", word)));
     }
   }
   if (!causes.empty()) return Refuse(Invalid(resource, name, causes));
@@ -188,6 +206,7 @@ Check PrepareUpdate(const api::Resource& resource, const text::Json& old, text::
   const KindRules& rules = RulesOf(resource);
   if (rules.set_defaults != nullptr) rules.set_defaults(object);
   Causes causes;
+  CheckNewFinalizers(old, object, causes);
   if (rules.check_change != nullptr) rules.check_change(old, object, causes);
   if (!causes.empty()) {
     return Refuse(Invalid(resource, text::GetString(old, {"metadata", "name"}), causes));

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cstdint>
+
 #include "api/job/training_summary.h"
 #include "api/object.h"
 #include "api/pod.h"
@@ -46,6 +48,9 @@ void SetContainerDefaults(text::Json& pod, std::string_view list) {
 void SetPodDefaults(text::Json& pod) {
   text::SetDefault(pod, {"spec", "restartPolicy"}, "Always");
   text::SetDefault(pod, {"spec", "terminationGracePeriodSeconds"}, kDefaultGraceSeconds);
+  if (text::GetInt(pod, {"spec", "terminationGracePeriodSeconds"}).value_or(0) < 0) {
+    text::Set(pod, {"spec", "terminationGracePeriodSeconds"}, 1);
+  }
   text::SetDefault(pod, {"spec", "schedulerName"}, "default-scheduler");
   // `kubectl debug` relies on it.
   text::SetDefault(pod, {"spec", "securityContext"}, text::Object{});
@@ -87,13 +92,15 @@ void CheckPod(const text::Json& pod, Causes& causes) {
   if (text::Items(pod, {"spec", "containers"}).empty()) {
     causes.emplace_back("spec.containers: Required value");
   }
+  CheckVolumes(pod, causes);
   CheckContainers(pod, "containers", causes);
   CheckContainers(pod, "initContainers", causes);
   CheckRestartPolicy(pod, causes);
-  const auto grace = text::GetInt(pod, {"spec", "terminationGracePeriodSeconds"});
-  if (!grace || *grace < 0) {
-    causes.emplace_back(
-        "spec.terminationGracePeriodSeconds: Invalid value: must be greater than or equal to 0");
+  const auto deadline = text::GetInt(pod, {"spec", "activeDeadlineSeconds"});
+  if (deadline && (*deadline < 1 || *deadline > INT32_MAX)) {
+    causes.push_back(fmt::format(
+        "spec.activeDeadlineSeconds: Invalid value: {}: must be between 1 and {}, inclusive",
+        *deadline, INT32_MAX));
   }
 }
 

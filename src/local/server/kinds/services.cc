@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <set>
+
 #include "api/object.h"
 #include "base/strings.h"
 #include "local/server/kinds/kind_rules.h"
@@ -38,6 +41,42 @@ void BeginService(text::Json& service) {
   text::Set(service, {"status"}, text::Object{{"loadBalancer", text::Object{}}});
 }
 
+void CheckService(const text::Json& service, Causes& causes) {
+  const text::Array& ports = text::Items(service, {"spec", "ports"});
+  const std::string_view type = text::GetString(service, {"spec", "type"});
+  const bool needs_ports =
+      type != "ExternalName" && text::GetString(service, {"spec", "clusterIP"}) != "None";
+  if (ports.empty() && needs_ports) causes.emplace_back("spec.ports: Required value");
+  if (type != "ClusterIP" && type != "ExternalName" && type != "LoadBalancer" &&
+      type != "NodePort") {
+    causes.push_back(UnsupportedValue("spec.type", type,
+                                      {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"}));
+  }
+  std::set<std::string_view> names;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    const std::string field = fmt::format("spec.ports[{}]", i);
+    const std::string_view name = text::GetString(ports[i], {"name"});
+    if (name.empty() && ports.size() > 1) {
+      causes.push_back(field + ".name: Required value");
+    } else if (!name.empty()) {
+      const size_t before = causes.size();
+      CheckLabel(field + ".name", name, causes);
+      if (causes.size() == before && !names.insert(name).second) {
+        causes.push_back(fmt::format("{}.name: Duplicate value: \"{}\"", field, name));
+      }
+    }
+    const int64_t port = text::GetInt(ports[i], {"port"}).value_or(0);
+    if (port < 1 || port > UINT16_MAX) {
+      causes.push_back(fmt::format(
+          "{}.port: Invalid value: {}: must be between 1 and 65535, inclusive", field, port));
+    }
+    const std::string_view protocol = text::GetString(ports[i], {"protocol"});
+    if (protocol != "SCTP" && protocol != "TCP" && protocol != "UDP") {
+      causes.push_back(UnsupportedValue(field + ".protocol", protocol, {"SCTP", "TCP", "UDP"}));
+    }
+  }
+}
+
 constexpr Column kServiceColumns[] = {
     {"Name", "string"},    {"Type", "string"}, {"Cluster-IP", "string"}, {"External-IP", "string"},
     {"Port(s)", "string"}, {"Age", "string"},  {"Selector", "string", 1}};
@@ -61,7 +100,7 @@ void ServiceCells(const text::Json& service, base::Time now, Cells& cells) {
   cells.Text(api::Name(service));
   cells.TextOr(text::GetString(service, {"spec", "type"}), "ClusterIP");
   cells.TextOr(text::GetString(service, {"spec", "clusterIP"}), "<none>");
-  cells.Text("<none>");
+  cells.TextOr(text::GetString(service, {"spec", "externalName"}), "<none>");
   cells.TextOr(base::Join(ports, ","), "<none>");
   cells.Text(Age(api::CreationTime(service), now));
   cells.TextOr(base::Join(selector, ","), "<none>");
@@ -75,6 +114,7 @@ const KindRules kServiceRules{.name = NameRule::kDns1035Label,
                               .set_defaults = SetServiceDefaults,
                               .begin = BeginService,
                               .fill_in = SetServiceFamilies,
+                              .check = CheckService,
                               .columns = kServiceColumns,
                               .cells = ServiceCells};
 

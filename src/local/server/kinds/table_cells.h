@@ -28,6 +28,7 @@ class Cells {
     Text(text.empty() ? otherwise : text);
   }
   void Number(double number);
+  void Flag(bool flag) { Raw(flag ? "true" : "false"); }
 
  private:
   void Raw(std::string_view json);

@@ -214,7 +214,7 @@ TEST(Table, EveryKindHasOne) {
                      "template":{"metadata":{"labels":{"a":"b"}},
                                  "spec":{"containers":[{"name":"c","image":"i"}]}}}})",
                  "Name | Ready | Up-to-date | Available | Age"),
-            "d | 0/1 | 0 | 0 | 0s");
+            "d | 0/1 | 0 | 0 | 0s | c | i | a=b");
   EXPECT_EQ(Row(server.Send("POST", core + "services", R"({"metadata":{"name":"a-port"},
                   "spec":{"type":"NodePort","ports":[{"port":6006,"nodePort":30001}]}})")
                             .status == 201

@@ -114,6 +114,12 @@ ApiError UnsupportedMediaType(std::string message) {
 
 ApiError Forbidden(std::string message) { return {403, "Forbidden", std::move(message), {}}; }
 
+ApiError Forbidden(const api::Resource& resource, std::string_view name, std::string_view why) {
+  return {403, "Forbidden",
+          fmt::format("{} \"{}\" is forbidden: {}", store::ResourceName(resource), name, why),
+          Details(resource, name)};
+}
+
 ApiError Invalid(const api::Resource& resource, std::string_view name,
                  const std::vector<std::string>& causes) {
   text::Object details = Details(resource, name);
@@ -129,6 +135,14 @@ ApiError Invalid(const api::Resource& resource, std::string_view name,
           fmt::format("{} \"{}\" is invalid: {}", kind, name,
                       causes.size() == 1 ? joined : "[" + joined + "]"),
           std::move(details)};
+}
+
+ApiError InvalidRequestOption(std::string_view options, std::string_view field,
+                              std::string_view why) {
+  const std::string cause = fmt::format("{}: {}", field, why);
+  return {422, "Invalid", fmt::format("{}.meta.k8s.io \"\" is invalid: {}", options, cause),
+          text::Object{
+              {"group", "meta.k8s.io"}, {"kind", options}, {"causes", text::Array{Cause(cause)}}}};
 }
 
 ApiError TooManyRequests(std::string message) {

@@ -41,10 +41,15 @@ ApiError StaleVersion(const api::Resource& resource, std::string_view name);
 ApiError BadRequest(std::string message);
 ApiError UnsupportedMediaType(std::string message);
 ApiError Forbidden(std::string message);
+// `pods "x" is forbidden: why`
+ApiError Forbidden(const api::Resource& resource, std::string_view name, std::string_view why);
 // `PyTorchJob.kubeflow.org "x" is invalid: cause`; each cause is `field: text`, as field.Error
 // prints it.
 ApiError Invalid(const api::Resource& resource, std::string_view name,
                  const std::vector<std::string>& causes);
+// `DeleteOptions.meta.k8s.io "" is invalid: field: why`: of an option of a request.
+ApiError InvalidRequestOption(std::string_view options, std::string_view field,
+                              std::string_view why);
 ApiError TooManyRequests(std::string message);
 ApiError Expired(std::string message);
 // Maps the code (kExhausted to 507, kUnavailable to 503, ...) and keeps the message.

@@ -14,18 +14,12 @@ bool RestRequest::Flag(std::string_view parameter) const {
 
 namespace {
 
-ApiError UnsupportedOption(std::string_view method, std::string_view field,
-                           const std::string& why) {
+ApiError UnsupportedOption(std::string_view method, std::string_view field, std::string_view why) {
   const std::string_view kind = method == "POST"    ? "CreateOptions"
                                 : method == "PATCH" ? "PatchOptions"
                                 : method == "PUT"   ? "UpdateOptions"
                                                     : "DeleteOptions";
-  return {422, "Invalid", fmt::format("{}.meta.k8s.io \"\" is invalid: {}: {}", kind, field, why),
-          text::Object{{"group", "meta.k8s.io"},
-                       {"kind", kind},
-                       {"causes", text::Array{text::Object{{"reason", "FieldValueNotSupported"},
-                                                           {"message", why},
-                                                           {"field", field}}}}}};
+  return InvalidRequestOption(kind, field, why);
 }
 
 }  // namespace

@@ -14,6 +14,9 @@ Answer<Selection> Selection::Of(const RestRequest& request) {
   }
   auto fields = api::FieldSelector::Parse(request.target.Query("fieldSelector"));
   if (!fields) return Refuse(BadRequest(fields.error().message));
+  if (const auto has = fields->CheckFor(*request.resource); !has) {
+    return Refuse(BadRequest(has.error().message));
+  }
   selection.labels_ = std::move(*labels);
   selection.fields_ = std::move(*fields);
   return selection;

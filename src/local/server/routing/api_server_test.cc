@@ -78,7 +78,7 @@ TEST(ApiServer, RefusesInKubernetesWords) {
       {"bad label", "POST", kPodsPath, with(PodObject("a"), {"metadata", "labels", "x"}, "a b"),
        422, "Invalid", nullptr},
       {"label that is not a string", "POST", kPodsPath,
-       with(PodObject("a"), {"metadata", "labels", "x"}, 1), 422, "Invalid", nullptr},
+       with(PodObject("a"), {"metadata", "labels", "x"}, 1), 400, "BadRequest", nullptr},
       {"no containers", "POST", kPodsPath,
        with(PodObject("a"), {"spec", "containers"}, text::Array{}), 422, "Invalid",
        "Pod \"a\" is invalid: spec.containers: Required value"},
@@ -120,8 +120,8 @@ TEST(ApiServer, RefusesInKubernetesWords) {
       {"bad dry run", "POST", std::string(kPodsPath) + "?dryRun=Some", pod, 422, "Invalid",
        nullptr},
       {"future version", "GET", "/api/v1/pods?resourceVersion=999999", "", 504, "Timeout", nullptr},
-      {"bad propagation", "DELETE", Path(kPodsPath, "taken?propagationPolicy=x"), "", 400,
-       "BadRequest", nullptr},
+      {"bad propagation", "DELETE", Path(kPodsPath, "taken?propagationPolicy=x"), "", 422,
+       "Invalid", nullptr},
       {"delete options no object", "DELETE", Path(kPodsPath, "taken"), "[1]", 400, "BadRequest",
        nullptr},
       {"precondition", "DELETE", Path(kPodsPath, "taken"), R"({"preconditions":{"uid":"u"}})", 409,
@@ -175,7 +175,8 @@ TEST(ApiServer, StatusAndSpecAreWrittenApart) {
   TestServer server;
   text::Json job = server.Expect(201, "POST", kJobsPath, JobObject("j"));
   text::Set(job, {"spec", "nprocPerNode"}, "2");
-  text::Set(job, {"status", "conditions"}, text::Array{text::Object{{"type", "Created"}}});
+  text::Set(job, {"status", "conditions"},
+            text::Array{text::Object{{"type", "Created"}, {"status", "True"}}});
   const text::Json changed = server.Expect(200, "PUT", Path(kJobsPath, "j/status"), job);
   EXPECT_EQ(text::Find(changed, {"spec", "nprocPerNode"}), nullptr);
   EXPECT_EQ(text::FindArray(changed, {"status", "conditions"})->size(), 1U);
@@ -186,6 +187,123 @@ TEST(ApiServer, StatusAndSpecAreWrittenApart) {
                    text::Object{{"status", text::Object{{"startTime", "2026-07-30T10:00:00Z"}}}});
   EXPECT_EQ(GetString(patched, {"status", "startTime"}), "2026-07-30T10:00:00Z");
   EXPECT_EQ(text::FindArray(patched, {"status", "conditions"})->size(), 1U);
+}
+
+// The controller could not read it, and the job would stay as it is.
+TEST(ApiServer, AStatusHasTheTypesOfItsFields) {
+  TestServer server;
+  server.Expect(201, "POST", kJobsPath, JobObject("j"));
+  const auto refused = [&](const char* status) {
+    const text::Json answer = server.Patch(422, Path(kJobsPath, "j/status"),
+                                           text::Object{{"status", *text::ParseJson(status)}});
+    return std::string(GetString(text::Items(answer, {"details", "causes"})[0], {"message"}));
+  };
+  EXPECT_EQ(refused(R"({"startTime": "yesterday"})"),
+            "Invalid value: \"yesterday\": startTime in body must be of type date-time: "
+            "\"yesterday\"");
+  EXPECT_EQ(refused(R"({"conditions": [{"type": "X"}]})"), "Required value");
+  EXPECT_EQ(refused(R"({"replicaStatuses": {"Worker": {"active": "1"}}})"),
+            "Invalid value: \"string\": status.replicaStatuses.Worker.active in body must be of "
+            "type integer: \"string\"");
+}
+
+TEST(ApiServer, ValuesHaveTheTypesOfTheirFields) {
+  TestServer server;
+  constexpr const char* maps = "/api/v1/namespaces/default/configmaps";
+  const text::Json map =
+      text::Object{{"metadata", text::Object{{"name", "c"}}}, {"data", text::Object{{"a", 1}}}};
+  EXPECT_EQ(GetString(server.Expect(400, "POST", maps, map), {"message"}),
+            "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot unmarshal "
+            "number into Go struct field ConfigMap.data of type string");
+  server.Expect(201, "POST", maps, text::Object{{"metadata", text::Object{{"name", "c"}}}});
+  server.Patch(400, Path(maps, "c"), text::Object{{"data", text::Object{{"a", 1}}}});
+  server.Patch(400, Path(maps, "c"), text::Object{{"metadata", text::Object{{"namespace", "n"}}}});
+  server.Patch(400, Path(maps, "c"), text::Object{{"kind", "Secret"}});
+}
+
+// kubectl's apply says in which order the elements of a list are to be: variables may refer to
+// those before them.
+TEST(ApiServer, AStrategicMergeKeepsTheOrderThatItSays) {
+  TestServer server;
+  constexpr const char* deployments = "/apis/apps/v1/namespaces/default/deployments";
+  server.Expect(201, "POST", deployments, *text::ParseJson(R"({"metadata":{"name":"d"},"spec":{
+      "selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},
+      "spec":{"containers":[{"name":"c","image":"i","env":[{"name":"A","value":"1"},
+      {"name":"B","value":"1"}]}]}}}})"));
+  const auto order = [&](const std::string& container) {
+    const auto answer = server.Send(
+        "PATCH", Path(deployments, "d"),
+        R"({"spec":{"template":{"spec":{"containers":[{"name":"c",)" + container + "}]}}}}",
+        {{"Content-Type", "application/strategic-merge-patch+json"}});
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    std::string names;
+    const text::Json object = *text::ParseJson(answer.body);
+    const text::Json& first = text::Items(object, {"spec", "template", "spec", "containers"})[0];
+    for (const text::Json& variable : text::Items(first, {"env"})) {
+      names += GetString(variable, {"name"});
+    }
+    return names;
+  };
+  const auto said = [](const char* first, const char* second, const char* third) {
+    return fmt::format(
+        R"("$setElementOrder/env":[{{"name":"{}"}},{{"name":"{}"}},{{"name":"{}"}}])", first,
+        second, third);
+  };
+  EXPECT_EQ(order(said("C", "A", "B") + R"(,"env":[{"name":"C","value":"1"}])"), "CAB");
+  EXPECT_EQ(order(said("B", "C", "A")), "BCA");
+  EXPECT_EQ(order(R"("env":[{"name":"D","value":"1"}])"), "DBCA")
+      << "of what the patch does not name it is not said where it stands";
+  EXPECT_EQ(order(R"("env":[{"name":"C","$patch":"delete"}])"), "DBA");
+}
+
+// kubectl falls back on it for kinds that the cluster does not have, and old ones always ask for
+// it.
+TEST(ApiServer, KubectlsOldDescriptionIsEmptyButThere) {
+  TestServer server;
+  const char* const protobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+  const auto answer = server.Send("GET", "/openapi/v2", "", {{"Accept", protobuf}});
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(net::FindHeader(answer.headers, "Content-Type"),
+            "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+  EXPECT_TRUE(
+      answer.body.starts_with("\n\x03"
+                              "2.0"))
+      << answer.body;
+  EXPECT_EQ(server.Send("GET", "/openapi/v2", "", {{"Accept", "text/xml"}}).status, 406);
+}
+
+TEST(ApiServer, EachKindHasItsOwnFieldsToSelectBy) {
+  TestServer server;
+  const auto refusal = [&](const std::string& path) {
+    return std::string(GetString(server.Expect(400, "GET", path), {"message"}));
+  };
+  EXPECT_EQ(refusal(kJobsPath + std::string("?fieldSelector=status.phase%3DRunning")),
+            "field label not supported: status.phase");
+  EXPECT_EQ(refusal("/api/v1/configmaps?fieldSelector=type%3Dx"),
+            "\"type\" is not a known field selector: only \"metadata.name\", "
+            "\"metadata.namespace\"");
+  server.Expect(201, "POST", "/api/v1/nodes",
+                *text::ParseJson(R"({"metadata":{"name":"a"},"spec":{"unschedulable":true}})"));
+  server.Expect(201, "POST", "/api/v1/nodes", *text::ParseJson(R"({"metadata":{"name":"b"}})"));
+  const auto named = [&](const std::string& value) {
+    const text::Json list =
+        server.Expect(200, "GET", "/api/v1/nodes?fieldSelector=spec.unschedulable%3D" + value);
+    const text::Array& items = text::Items(list, {"items"});
+    return items.size() == 1 ? std::string(GetString(items[0], {"metadata", "name"})) : "?";
+  };
+  EXPECT_EQ(named("true"), "a");
+  EXPECT_EQ(named("false"), "b");
+}
+
+TEST(ApiServer, PodsNameAPriorityClassThatThereIs) {
+  TestServer server;
+  text::Json pod = PodObject("p");
+  text::Set(pod, {"spec", "priorityClassName"}, "high");
+  EXPECT_EQ(GetString(server.Expect(403, "POST", kPodsPath, pod), {"message"}),
+            "pods \"p\" is forbidden: no PriorityClass with name high was found");
+  server.Expect(201, "POST", "/apis/scheduling.k8s.io/v1/priorityclasses",
+                *text::ParseJson(R"({"metadata":{"name":"high"},"value":7})"));
+  server.Expect(201, "POST", kPodsPath, pod);
 }
 
 TEST(ApiServer, Patches) {

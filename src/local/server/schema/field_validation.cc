@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/schema/schema.h"
+#include "api/schema/type_fault.h"
 #include "api/schema/unknown_fields.h"
 #include "base/strings.h"
 
@@ -161,6 +162,14 @@ std::vector<std::string> TakeFieldFaults(FieldValidation mode, const api::Resour
   for (const std::string& path : unknown)
     faults.push_back(fmt::format("unknown field \"{}\"", path));
   return faults;
+}
+
+Check CheckTypes(const api::Resource& resource, const text::Json& object) {
+  if (api::IsCustom(resource)) return {};
+  const std::string fault = api::TypeFault(object, api::ShapeOf(resource));
+  if (fault.empty()) return {};
+  return Refuse(BadRequest(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}",
+                                       resource.kind, resource.version, resource.kind, fault)));
 }
 
 ApiError StrictDecoding(const api::Resource& resource, const std::vector<std::string>& faults) {

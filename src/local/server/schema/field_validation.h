@@ -27,6 +27,10 @@ std::vector<std::string> DuplicateFields(std::string_view json);
 std::vector<std::string> TakeFieldFaults(FieldValidation mode, const api::Resource& resource,
                                          const net::HttpRequest& http, text::Json& object);
 
+// Refuses an object of one of Kubernetes' own kinds that has a number where a string belongs, and
+// the like. Those of other kinds are checked by the schema of their definition.
+Check CheckTypes(const api::Resource& resource, const text::Json& object);
+
 // Refusals for kStrict: of an object, and of the result of a patch.
 ApiError StrictDecoding(const api::Resource& resource, const std::vector<std::string>& faults);
 ApiError StrictPatch(const text::Json& patched, const std::vector<std::string>& faults);

@@ -12,14 +12,8 @@ namespace local::server {
 namespace {
 
 ApiError ManagerRequired() {
-  constexpr std::string_view kWhy = "Required value: is required for apply patch";
-  return {422, "Invalid",
-          fmt::format("PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: {}", kWhy),
-          text::Object{{"group", "meta.k8s.io"},
-                       {"kind", "PatchOptions"},
-                       {"causes", text::Array{text::Object{{"reason", "FieldValueRequired"},
-                                                           {"message", kWhy},
-                                                           {"field", "fieldManager"}}}}}};
+  return InvalidRequestOption("PatchOptions", "fieldManager",
+                              "Required value: is required for apply patch");
 }
 
 Answer<text::Json> ReadConfiguration(const Call& call) {
@@ -28,10 +22,8 @@ Answer<text::Json> ReadConfiguration(const Call& call) {
   const std::string_view name = api::Name(*applied);
   if (name.empty()) {
     text::Set(*applied, {"metadata", "name"}, text::Json(call.rest.name));
-  } else if (name != call.rest.name) {
-    return Refuse(BadRequest(
-        fmt::format("the name of the object ({}) does not match the name on the URL ({})", name,
-                    call.rest.name)));
+  } else if (auto same = CheckName(*applied, call.rest.name); !same) {
+    return Refuse(same.error());
   }
   const text::Json* managed = text::Find(*applied, {"metadata", "managedFields"});
   if (managed != nullptr && !managed->is_null()) {
@@ -58,6 +50,9 @@ void HandleApply(Backend& backend, Call call) {
   }
   auto applied = ReadConfiguration(pending->call);
   if (!applied) return pending->call.responder->Send(ToResponse(applied.error()));
+  if (auto fine = CheckSentTypes(*pending, *applied); !fine) {
+    return pending->call.responder->Send(ToResponse(fine.error()));
+  }
   pending->is_apply = true;
   const Part part = rest.subresource == "status" ? Part::kStatus : Part::kMain;
   const auto apply = [raw = pending.get(),

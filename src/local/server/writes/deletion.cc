@@ -183,10 +183,11 @@ Answer<Propagation> ParsePropagation(std::string_view text) {
   if (text.empty() || text == "Background") return Propagation::kBackground;
   if (text == "Foreground") return Propagation::kForeground;
   if (text == "Orphan") return Propagation::kOrphan;
-  return Refuse(
-      BadRequest(fmt::format("propagationPolicy: Unsupported value: \"{}\": supported values: "
-                             "\"Background\", \"Foreground\", \"Orphan\"",
-                             text)));
+  return Refuse(InvalidRequestOption(
+      "DeleteOptions", "propagationPolicy",
+      fmt::format("Unsupported value: \"{}\": supported values: \"Foreground\", \"Background\", "
+                  "\"Orphan\", \"nil\"",
+                  text)));
 }
 
 }  // namespace
@@ -203,6 +204,10 @@ Answer<DeleteOptions> ParseDeleteOptions(const RestRequest& request, const net::
     if (!body) return Refuse(body.error());
     if (!body->is_object() && !body->is_null()) {
       return Refuse(BadRequest("the body of a DELETE must be DeleteOptions"));
+    }
+    const std::string_view kind = text::GetString(*body, {"kind"});
+    if (!kind.empty() && kind != "DeleteOptions") {
+      return Refuse(BadRequest(fmt::format("{} cannot be handled as DeleteOptions", kind)));
     }
     options.uid = text::GetString(*body, {"preconditions", "uid"});
     options.resource_version = text::GetString(*body, {"preconditions", "resourceVersion"});

@@ -161,8 +161,9 @@ TEST(Deletion, TakesDependantsAndTheirDependantsAlong) {
   server.Expect(201, "POST", kPodsPath, Owned(PodObject("bound"), job));
   Bind(server, "bound");
   const std::string services = "/api/v1/namespaces/default/services";
-  server.Expect(201, "POST", services,
-                Owned(*text::ParseJson(R"({"metadata":{"name":"s"}})"), pod));
+  server.Expect(
+      201, "POST", services,
+      Owned(*text::ParseJson(R"({"metadata":{"name":"s"},"spec":{"ports":[{"port":1}]}})"), pod));
   server.Expect(201, "POST", kPodsPath, PodObject("other"));
   server.Expect(200, "DELETE", Path(kJobsPath, "j"));
   EXPECT_FALSE(IsThere(server, Path(kJobsPath, "j")));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/job/pytorch_job.h"
 #include "api/object.h"
 #include "api/write_id.h"
 #include "base/strings.h"
@@ -40,6 +41,17 @@ void AnswerWrite(PendingWrite& pending, const base::Result<Outcome>& outcome, co
   pending.call.responder->Send(std::move(response));
 }
 
+}  // namespace
+
+Check CheckName(const text::Json& object, std::string_view name) {
+  if (api::Name(object) == name) return {};
+  return Refuse(
+      BadRequest(fmt::format("the name of the object ({}) does not match the name on the URL ({})",
+                             api::Name(object), name)));
+}
+
+namespace {
+
 Check CheckSameObject(const PendingWrite& pending, const Record& current, const text::Json& next) {
   const api::Resource& resource = pending.resource();
   const std::string& name = current.key.name;
@@ -47,11 +59,7 @@ Check CheckSameObject(const PendingWrite& pending, const Record& current, const 
     return Refuse(BadRequest(
         fmt::format("the object provided is unrecognized (must be of type {})", resource.kind)));
   }
-  if (api::Name(next) != name) {
-    return Refuse(BadRequest(
-        fmt::format("the name of the object ({}) does not match the name on the URL ({})",
-                    api::Name(next), name)));
-  }
+  if (auto same = CheckName(next, name); !same) return same;
   const std::string_view uid = api::Uid(next);
   if (!uid.empty() && uid != current.uid) {
     return Refuse(
@@ -73,9 +81,21 @@ Check CheckNamespace(View& view, const api::Resource& resource, const RestReques
   if (!*record) return Refuse(NotFound(api::kNamespaces, rest.namespace_name));
   if (!api::IsDeleting((*record)->object)) return {};
   return Refuse(Forbidden(
-      fmt::format("{} \"{}\" is forbidden: unable to create new content in namespace {} because it "
-                  "is being terminated",
-                  store::ResourceName(resource), rest.name, rest.namespace_name)));
+      resource, rest.name,
+      fmt::format("unable to create new content in namespace {} because it is being terminated",
+                  rest.namespace_name)));
+}
+
+// Kubernetes' Priority plugin, which finds its own classes without objects.
+Check CheckPriorityClass(View& view, const api::Resource& resource, const text::Json& object) {
+  if (&resource != &api::kPods) return {};
+  const std::string name(text::GetString(object, {"spec", "priorityClassName"}));
+  if (name.empty() || name.starts_with("system-")) return {};
+  auto record = view.Get({store::ResourceName(api::kPriorityClasses), "", name});
+  if (!record) return Refuse(FromError(record.error()));
+  if (*record) return {};
+  return Refuse(Forbidden(resource, api::Name(object),
+                          fmt::format("no PriorityClass with name {} was found", name)));
 }
 
 text::Json TakeManagedFields(text::Json& object) {
@@ -95,6 +115,14 @@ void SetManagedFields(PendingWrite& pending, const text::Json& before, text::Jso
   const RestRequest& rest = pending.call.rest;
   RecordUpdate(pending.resource(), {FieldManagerOf(rest, pending.call.http), rest.subresource},
                pending.backend->clock->Now(), before, sent, object);
+}
+
+// The controller could not read a status of other types.
+Check CheckStatus(const api::Resource& resource, const text::Json& object) {
+  if (&resource != &api::kPyTorchJobs) return {};
+  const std::vector<std::string> causes = api::CheckPyTorchJobStatus(object);
+  if (causes.empty()) return {};
+  return Refuse(Invalid(resource, api::Name(object), causes));
 }
 
 // A larger object would hold up the writer each time that it is written.
@@ -117,6 +145,9 @@ Answer<Next> CreateObject(PendingWrite& pending, text::Json object, View& view) 
   text::Json sent = TakeManagedFields(object);
   PrepareCreate(resource, now, object);
   if (auto fine = CheckSpec(resource, object); !fine) return Refuse(fine.error());
+  if (auto known = CheckPriorityClass(view, resource, object); !known) {
+    return Refuse(known.error());
+  }
   SetManagedFields(pending, nullptr, std::move(sent), object);
   FillIn(resource, now, object);
   auto warnings = Admit(pending.backend->admission, Operation::kCreate, resource, pending.call.http,
@@ -140,6 +171,7 @@ Answer<Next> UpdateObject(PendingWrite& pending, Part part, const Change& change
   text::Json sent = TakeManagedFields(next);
   if (part == Part::kStatus) {
     PrepareStatusUpdate(current.object, next);
+    if (auto fine = CheckStatus(resource, next); !fine) return Refuse(fine.error());
   } else {
     next.get_object()["apiVersion"] = resource.api_version();
     next.get_object()["kind"] = resource.kind;
@@ -191,7 +223,17 @@ Pending MakePending(Backend& backend, Call call) {
   return pending;
 }
 
+Check CheckSentTypes(const PendingWrite& pending, const text::Json& object) {
+  // This process makes no such objects.
+  if (pending.call.http.parsed) return {};
+  return CheckTypes(pending.resource(), object);
+}
+
 bool CheckFields(PendingWrite& pending, text::Json& object) {
+  if (auto fine = CheckSentTypes(pending, object); !fine) {
+    pending.call.responder->Send(ToResponse(fine.error()));
+    return false;
+  }
   auto faults = TakeFieldFaults(pending.validation, pending.resource(), pending.call.http, object);
   if (pending.validation == FieldValidation::kStrict && !faults.empty()) {
     pending.call.responder->Send(ToResponse(StrictDecoding(pending.resource(), faults)));

@@ -37,11 +37,17 @@ using Apply =
 // The body of a successful answer.
 using Body = std::function<std::string(const store::Outcome& outcome)>;
 
+// Whether the object has that name, which is the one in its request's path.
+Check CheckName(const text::Json& object, std::string_view name);
+
 // Answers and returns nullptr when the query is invalid.
 Pending MakePending(Backend& backend, Call call);
 
+// Whether the object of a request has values of the right types, if another process sent it.
+Check CheckSentTypes(const PendingWrite& pending, const text::Json& object);
+
 // Removes unknown fields from the request's `object` and adds warnings; when the request wants them
-// refused, answers and returns false.
+// refused, or a value has a wrong type, answers and returns false.
 bool CheckFields(PendingWrite& pending, text::Json& object);
 
 // Submits the write. A refusal of `apply` is the answer, unless `retry` returns true because it has

@@ -6,9 +6,9 @@
 
 #include "api/object.h"
 #include "api/schema/schema.h"
-#include "api/selector.h"
 #include "base/uid.h"
 #include "local/server/kinds/object_rules.h"
+#include "local/server/request/selection.h"
 #include "local/server/schema/field_validation.h"
 #include "local/server/writes/apply.h"
 #include "local/server/writes/deletion.h"
@@ -50,7 +50,13 @@ void SubmitCreation(const std::shared_ptr<Creation>& creation) {
       creation->pending,
       [creation](View& view, std::optional<Record> current) -> Answer<Next> {
         PendingWrite& write = *creation->pending;
-        if (current) return Refuse(AlreadyExists(write.resource(), current->key.name));
+        if (current) {
+          ApiError exists = AlreadyExists(write.resource(), current->key.name);
+          if (api::IsDeleting(current->object)) {
+            exists.message = "object is being deleted: " + exists.message;
+          }
+          return Refuse(std::move(exists));
+        }
         return CreateObject(write, creation->object, view);
       },
       {},
@@ -119,6 +125,9 @@ void HandleUpdate(Backend& backend, Call call) {
   if (api::Name(*decoded).empty()) {
     text::Set(*decoded, {"metadata", "name"}, text::Json(rest.name));
   }
+  if (auto same = CheckName(*decoded, rest.name); !same) {
+    return pending->call.responder->Send(ToResponse(same.error()));
+  }
   const Part part = rest.subresource == "status" ? Part::kStatus : Part::kMain;
   SubmitUpdate(
       pending, part,
@@ -137,6 +146,11 @@ void HandlePatch(Backend& backend, Call call) {
                 change = std::move(*change)](const text::Json& current) -> Answer<text::Json> {
                  auto next = change(current);
                  if (!next || !next->is_object()) return next;
+                 next = NameObject(raw->call.rest, std::move(*next));
+                 if (!next) return next;
+                 auto typed = CheckSentTypes(*raw, *next);
+                 // An earlier version may have stored what is refused now.
+                 if (!typed && CheckSentTypes(*raw, current)) return Refuse(typed.error());
                  const text::Json patched =
                      raw->validation == FieldValidation::kStrict ? *next : text::Json();
                  auto faults =
@@ -156,8 +170,8 @@ void HandleDelete(Backend& backend, Call call) {
   auto options = ParseDeleteOptions(rest, pending->call.http);
   if (!options) return pending->call.responder->Send(ToResponse(options.error()));
   if (rest.resource == &api::kNamespaces && IsBuiltInNamespace(rest.name)) {
-    return pending->call.responder->Send(ToResponse(Forbidden(fmt::format(
-        "namespaces \"{}\" is forbidden: this namespace may not be deleted", rest.name))));
+    return pending->call.responder->Send(
+        ToResponse(Forbidden(*rest.resource, rest.name, "this namespace may not be deleted")));
   }
   auto uid = std::make_shared<std::string>();
   SubmitWrite(
@@ -217,20 +231,14 @@ void AnswerCollection(CollectionDeletion& deletion) {
 
 // Keys of the objects that match the request's selectors.
 Answer<std::vector<store::Key>> MatchingKeys(store::Store& store, const RestRequest& rest) {
-  auto labels = api::LabelSelector::Parse(rest.target.Query("labelSelector"));
-  if (!labels) return Refuse(BadRequest(labels.error().message));
-  auto fields = api::FieldSelector::Parse(rest.target.Query("fieldSelector"));
-  if (!fields) return Refuse(BadRequest(fields.error().message));
+  const auto selection = Selection::Of(rest);
+  if (!selection) return Refuse(selection.error());
   store::ListQuery query;
   query.resource = store::ResourceName(*rest.resource);
   query.namespace_name = rest.namespace_name;
   std::vector<store::Key> keys;
-  const bool is_all = labels->is_empty() && fields->is_empty();
   auto listed = store.List(query, [&](const store::Row& row) {
-    if (!is_all) {
-      const auto object = text::ParseJson(row.json);
-      if (!object || !labels->Matches(*object) || !fields->Matches(*object)) return true;
-    }
+    if (!selection->MatchesText(row.json)) return true;
     keys.push_back({query.resource, std::string(row.namespace_name), std::string(row.name)});
     return true;
   });

@@ -1,0 +1,152 @@
+#include "answers/finding/lines.h"
+
+#include <algorithm>
+#include <set>
+
+#include "answers/program_words.h"
+#include "answers/rule_words.h"
+#include "answers/symptoms.h"
+#include "base/strings.h"
+
+namespace answers {
+namespace {
+
+constexpr int kNoProgram = 127;  // as a shell's exit code
+
+// Returns the line up to which a missing file is a missing program, because a shell's exit status
+// below says so; 0 if there is no such status.
+size_t NoProgramUntil(const RankLog& log) {
+  if (log.rank().exit_code == kNoProgram) return log.lines().size();
+  size_t until = log.lines().size();
+  while (until > 0 && !ReportsMissingProgram(log.lines()[until - 1].text)) --until;
+  return until;
+}
+
+// Whether the program repeats, behind this line, something that it otherwise says only before its
+// first step.
+bool BeginsAnew(const RankLog& log, size_t line) {
+  constexpr size_t kFewestLetters = 12;
+  const auto begin = log.lines().begin();
+  const auto end = begin + static_cast<ptrdiff_t>(line);
+  const auto step =
+      std::find_if(begin, end, [](const Line& each) { return IsProgress(each.text); });
+  std::set<std::string_view> said;
+  for (auto each = begin; each != step; ++each) {
+    if (each->text.size() >= kFewestLetters && !IsOfLauncher(each->text)) said.insert(each->text);
+  }
+  for (auto each = step; each != end; ++each) said.erase(each->text);
+  return std::any_of(end + 1, log.lines().end(),
+                     [&said](const Line& each) { return said.contains(each.text); });
+}
+
+// A scheduler's word ends a job, unless the program succeeds after it or the scheduler starts the
+// job once more.
+bool IsLastOfScheduler(const RankLog& log, size_t line) {
+  return IsOfScheduler(log.lines()[line].text) &&
+         std::none_of(log.lines().begin() + static_cast<ptrdiff_t>(line), log.lines().end(),
+                      [](const Line& behind) { return ReportsSuccess(behind.text); }) &&
+         !BeginsAnew(log, line);
+}
+
+// Whether srun itself ended the step in this line, because a task had failed.
+bool IsOfSrun(const RankLog& log, size_t line) {
+  return std::any_of(log.lines().begin(), log.lines().begin() + static_cast<ptrdiff_t>(line),
+                     [](const Line& before) { return EndsStep(before.text); });
+}
+
+// Finds a rule for a line of a container's log that a plug-in of Slurm prints again after a
+// failure.
+const Rule* RuleForReprinted(std::string_view text) {
+  constexpr std::string_view kPlugIn = "pyxis:     ";
+  const size_t at = text.find(kPlugIn);
+  if (at == std::string_view::npos) return nullptr;
+  const Rule* const rule = RuleForWords(text.substr(at + kPlugIn.size()));
+  return rule != nullptr && rule->level == Level::kDeciding ? rule : nullptr;
+}
+
+// c10d warns of each address that it tries, with the errno, and then says without one that it has
+// given up. Finds a rule for the warnings above that line.
+const Rule* RuleForGivenUp(const RankLog& log, size_t line) {
+  constexpr size_t kFarthest = 8;
+  constexpr std::string_view kSocket = "] [c10d] The ";
+  constexpr std::string_view kGivenUp = " local network address.";
+  if (!log.lines()[line].text.ends_with(kGivenUp)) return nullptr;
+  for (size_t i = line; i-- > 0 && line - i <= kFarthest;) {
+    const std::string_view text = log.lines()[i].text;
+    const size_t at = text.find(kSocket);
+    if (at == std::string_view::npos) continue;
+    const Rule* const rule = RuleForWords(text.substr(at + kSocket.size()));
+    if (rule != nullptr && rule->level == Level::kDeciding) return rule;
+  }
+  return nullptr;
+}
+
+// Includes what NCCL says in the lines below.
+const Rule* RuleForCarried(const RankLog& log, size_t line) {
+  const std::string_view carried = CarriedException(log.lines()[line].text);
+  return carried.empty() ? nullptr : RuleForException(log.WithLinesBelow(carried, line));
+}
+
+}  // namespace
+
+std::optional<Finding> FindInLines(const RankLog& log, size_t end) {
+  std::optional<Finding> best;
+  const size_t no_program_until = NoProgramUntil(log);
+  for (size_t i = 0; i < end; ++i) {
+    const std::string& text = log.lines()[i].text;
+    const bool is_kernels = text.find("NVRM: ") != std::string::npos;
+    const bool is_passed = i < log.working_until();
+    if (text.empty() || log.IsInChain(i) || IsWarning(text) || log.IsWaitThatEnded(i) ||
+        (is_passed && !is_kernels && !IsLastOfScheduler(log, i))) {
+      continue;
+    }
+    const Rule* rule = RuleForLine(text);
+    if (rule == nullptr) rule = RuleForEscaped(text);
+    if (rule == nullptr) rule = RuleForCarried(log, i);
+    if (rule == nullptr) rule = RuleForReprinted(text);
+    if (rule == nullptr) rule = RuleForGivenUp(log, i);
+    const bool may_be_file = rule == nullptr || rule->kind == "file-missing";
+    if (may_be_file && i < no_program_until && IsMissingOfShell(text)) {
+      rule = &RuleNamed("program-missing");
+    }
+    const bool is_of_dash = rule == nullptr && IsMissingOfDash(text);
+    if (is_of_dash) rule = &RuleNamed("program-missing");
+    if (rule == nullptr || log.IsOfFabricThatWentOn(i)) continue;
+    const bool is_better = !best || rule->level < best->level || rule->Overrules(best->kind);
+    if (!is_better) continue;
+    if (IsEndForTask(text) || (IsEndOfStep(text) && IsOfSrun(log, i))) continue;
+    best = log.TakeLine(i, *rule);
+    if ((is_passed && !is_kernels) || (is_of_dash && i >= no_program_until)) {
+      best->confidence = std::min(best->confidence, Confidence::kMedium);
+    }
+  }
+  return best;
+}
+
+std::optional<Finding> FindPassedByKernel(const RankLog& log) {
+  for (size_t i = log.working_until(); i-- > 0;) {
+    const Rule* const rule = log.IsInChain(i) ? nullptr : RuleForWitness(log.lines()[i].text);
+    if (ReportsSuccess(log.lines()[i].text)) return std::nullopt;
+    if (rule == nullptr) continue;
+    Finding found = log.TakeLine(i, *rule);
+    found.confidence = std::min(found.confidence, Confidence::kMedium);
+    return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> FindPassedByNccl(const RankLog& log) {
+  for (size_t i = log.working_until(); i-- > 0;) {
+    const std::string& text = log.lines()[i].text;
+    if (text.find("NCCL WARN ") == std::string::npos || log.IsInChain(i) || IsWarning(text))
+      continue;
+    const Rule* const rule = RuleForLine(text);
+    if (rule == nullptr || rule->level != Level::kDeciding) continue;
+    Finding found = log.TakeLine(i, *rule);
+    found.confidence = std::min(found.confidence, Confidence::kMedium);
+    return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace answers
