@@ -556,6 +556,9 @@ Verdict Explain(const Evidence& evidence) {
       verdict.title = "it failed, and these data do not say why";
       verdict.line = evidence.job_message;
     }
+    if (!verdict.line.empty() && !verdict.rank && evidence.first_rank) {
+      verdict.rank = PlaceOf(evidence, *evidence.first_rank);
+    }
     return verdict;
   }
   const Claim& first = *std::min_element(

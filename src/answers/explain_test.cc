@@ -842,6 +842,18 @@ TEST(Explain, SaysThatItFailedByAPodsTable) {
   }
 }
 
+TEST(Explain, NamesTheLaunchersRankAlsoOfAnUnknownFailure) {
+  const std::string text =
+      "step 3\nmpirun has exited due to process rank 1 with PID 6032 on\nnode n1 exiting "
+      "improperly.\n"
+      "mpirun: error: the job failed\n";
+  const Evidence evidence = ReadLogs({{"log", text}});
+  const Verdict verdict = Explain(evidence);
+  EXPECT_EQ(verdict.title, "it failed, and these data do not say why");
+  ASSERT_TRUE(verdict.rank);
+  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 1);
+}
+
 TEST(Explain, ShowsWhatNcclCallsItsLastError) {
   const Verdict verdict = Explain(ReadLogs(
       {{"log",

@@ -5,6 +5,15 @@ from launcher_logs import GLOO_GONE, NCCL_GONE, OOM, STEPS, TOLD_TO_END, table, 
 BOOM = trace("ValueError: bad shard 12")
 LATER = trace("OSError: [Errno 5] Input/output error: '/lustre/shard.bin'")
 
+RULER = "-" * 74 + "\n"
+
+
+def hydra(rank, signal):
+    """What Intel MPI's launcher says about each rank at the job's end."""
+    ruler = "\n" + "=" * 83 + "\n"
+    return (f"{ruler}=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   RANK {rank} PID {5490 + rank} RUNNING AT gpu-04\n"
+            f"=   KILLED BY SIGNAL: {signal}{ruler}")
+
 
 def at(clock, text=BOOM):
     """A program's logger, and then the traceback, which has no time."""
@@ -82,6 +91,13 @@ CASES = {
     "mpirun-named": ("host-out-of-memory", 3, "fix-first", {"out.log": STEPS + "mpirun noticed that process rank 3 with PID 4203 on node gpu-04 "
                      "exited on signal 9 (Killed).\n", "dmesg": "[8123.1] Memory cgroup out of memory: Killed process 4203 (python3.11) "
                      "total-vm:91234kB, anon-rss:81234kB\n"}),
+    "open-mpi-abort": ("exception", 2, "fix-first", {"out.log": STEPS + BOOM + RULER + (
+        "MPI_ABORT was invoked on rank 2 in communicator MPI_COMM_WORLD\nwith errorcode 1.\n\nNOTE: invoking MPI_ABORT causes Open MPI to "
+        "kill all MPI processes.\nYou may or may not see output from other processes, depending on\nexactly when Open MPI kills them.\n") + RULER}),
+    "mpich-abort": ("exception", 3, "fix-first", {"out.log": STEPS + BOOM + (
+        "Abort(1) on node 3 (rank 3 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 1) - process 3\n")}),
+    "intel-mpi-crash": ("native-crash", 1, "fix-first", {"out.log": STEPS + hydra(0, "9 (Killed)") + hydra(1, "11 (Segmentation fault)") +
+                                                         hydra(2, "9 (Killed)")}),
     "global-rank-in-an-exception": ("exception", 11, "fix-first", {"out.log": STEPS + trace("ValueError: global rank 11: batch 7 has no labels") +
                                     "E0302 10:11:12.123 4711 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: 1) "
                                     "local_rank: 3 (pid: 4714) of binary: /usr/bin/python\n"}),
@@ -104,4 +120,9 @@ SYMPTOMS = {
     "tables-alone": {"node0.log": table(3, 1), "node1.log": table(9, -6, "Signal 6 (SIGABRT) received by PID 4209")},
     "told-to-end-of-two": {"rank0.log": at("I0302 10:11:09.120000 4200 train.py:12] ", NCCL_GONE), "rank1.log": at(
         "I0302 10:11:02.120000 4200 train.py:12] ", GLOO_GONE)},
+    "open-mpi-5-abort": {"out.log": STEPS + RULER + (
+        "MPI_ABORT was invoked on rank 6 in communicator MPI_COMM_WORLD\n  Proc: [[9321,1],6]\n  Errorcode: 1\n\nNOTE: invoking MPI_ABORT "
+        "causes Open MPI to kill all MPI processes.\nYou may or may not see output from other processes, depending on\nexactly when Open MPI "
+        "kills them.\n") + RULER},
+    "intel-mpi-killed": {"out.log": STEPS + hydra(0, "9 (Killed)") + hydra(1, "9 (Killed)")},
 }

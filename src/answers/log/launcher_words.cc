@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "answers/log/mpi_words.h"
 #include "answers/log/own_stamp.h"
 #include "answers/signal_words.h"
 #include "base/strings.h"
@@ -328,6 +329,7 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
     if (!row) row = ReadDeepSpeed(line);
     if (!row) row = ReadDied(line);
     if (!row) row = ReadProcessName(lines, i);
+    if (!row) row = ReadMpiAbort(lines, i);
     if (!row && !agents && line.find("failed (exitcode: ") != std::string_view::npos) {
       agents.emplace();
       agents->words = line;
@@ -341,6 +343,10 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
     if (!words.first_rank && !was_terminated && !was_well && !EndsAsAny(line, ends_of_many)) {
       words.first_rank = row->rank;
     }
+    words.rows.push_back(std::move(*row));
+  }
+  if (auto row = ReadHydra(lines)) {
+    if (!words.first_rank) words.first_rank = row->rank;
     words.rows.push_back(std::move(*row));
   }
   if (words.rows.empty() && agents) {

@@ -1,0 +1,19 @@
+// Finds the process that failed in what Open MPI, MPICH and Intel MPI write at a job's end.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "answers/log/launcher_words.h"
+
+namespace answers {
+
+// The rank that ended the job, in the message that begins in line `at`. Pure.
+std::optional<LauncherRow> ReadMpiAbort(const std::vector<std::string_view>& lines, size_t at);
+
+// The process that Hydra, the launcher of MPICH and Intel MPI, saw end first. It has no rank if
+// Hydra does not name it, or if several may have been the first. Pure.
+std::optional<LauncherRow> ReadHydra(const std::vector<std::string_view>& lines);
+
+}  // namespace answers

@@ -1,0 +1,112 @@
+#include "answers/log/mpi_words.h"
+
+#include <gtest/gtest.h>
+
+namespace answers {
+namespace {
+
+constexpr std::string_view kBadTermination =
+    "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES";
+
+// "3 139": the rank and the exit code, "-" if unknown.
+std::string RankAndCode(const std::optional<LauncherRow>& row) {
+  if (!row) return "nothing";
+  const auto number = [](std::optional<int> value) { return value ? std::to_string(*value) : "-"; };
+  return number(row->rank) + " " + number(row->exit_code);
+}
+
+TEST(MpiWords, OpenMpiNamesWhoCalledAbort) {
+  constexpr std::string_view kLine =
+      "MPI_ABORT was invoked on rank 3 in communicator MPI_COMM_WORLD";
+  EXPECT_EQ(RankAndCode(ReadMpiAbort({kLine, "with errorcode 14."}, 0)), "3 14");
+  EXPECT_EQ(RankAndCode(ReadMpiAbort({kLine, "  Proc: [[9321,1],3]", "  Errorcode: 1"}, 0)), "3 1");
+  EXPECT_EQ(RankAndCode(ReadMpiAbort({kLine, "with errorcode -1."}, 0)), "3 255");
+  EXPECT_EQ(RankAndCode(ReadMpiAbort({kLine}, 0)), "3 1");
+  EXPECT_EQ(RankAndCode(
+                ReadMpiAbort({"MPI_ABORT was invoked on rank 0 in communicator MPI COMMUNICATOR 4 "
+                              "SPLIT FROM 0"},
+                             0)),
+            "nothing")
+      << "a rank of another communicator";
+}
+
+TEST(MpiWords, MpichNamesWhoCalledAbort) {
+  EXPECT_EQ(RankAndCode(ReadMpiAbort({"Abort(1) on node 2 (rank 2 in comm 0): application called "
+                                      "MPI_Abort(MPI_COMM_WORLD, 1) - process 2"},
+                                     0)),
+            "2 1");
+  EXPECT_EQ(RankAndCode(ReadMpiAbort(
+                {"application called MPI_Abort(MPI_COMM_WORLD, 274287887) - process 1"}, 0)),
+            "1 15");
+  EXPECT_EQ(RankAndCode(
+                ReadMpiAbort({"application called MPI_Abort(comm=0x84000004, 1) - process 0"}, 0)),
+            "nothing");
+}
+
+TEST(MpiWords, OpenMpiNamesWhoseCallFailed) {
+  EXPECT_EQ(RankAndCode(ReadMpiAbort({"[n1:22275] *** reported by process [969080833,5]"}, 0)),
+            "5 1");
+  EXPECT_EQ(RankAndCode(ReadMpiAbort(
+                {"[n1:5291] *** reported by process [140508871983105,140505560121344]"}, 0)),
+            "nothing");
+  EXPECT_EQ(
+      RankAndCode(ReadMpiAbort({"[n1:34122] *** reported by process [4294967295,4294967295]"}, 0)),
+      "nothing");
+}
+
+TEST(MpiWords, OpenMpiNamesWhoDidNotFinalize) {
+  EXPECT_EQ(
+      RankAndCode(ReadMpiAbort({"mpirun has exited due to process rank 1 with PID 6032 on"}, 0)),
+      "1 -");
+}
+
+TEST(MpiWords, HydraNamesTheRankThatItDidNotEnd) {
+  const std::vector<std::string_view> lines = {kBadTermination,
+                                               "=   RANK 0 PID 5490 RUNNING AT n1",
+                                               "=   KILLED BY SIGNAL: 9 (Killed)",
+                                               kBadTermination,
+                                               "=   RANK 1 PID 5491 RUNNING AT n1",
+                                               "=   KILLED BY SIGNAL: 11 (Segmentation fault)",
+                                               kBadTermination,
+                                               "=   RANK 2 PID 5492 RUNNING AT n1",
+                                               "=   KILLED BY SIGNAL: 9 (Killed)"};
+  const auto row = ReadHydra(lines);
+  EXPECT_EQ(RankAndCode(row), "1 139");
+  EXPECT_EQ(row->host, "n1");
+  EXPECT_EQ(row->pid, 5491);
+  EXPECT_EQ(row->words, "KILLED BY SIGNAL: 11 (Segmentation fault)");
+  EXPECT_EQ(RankAndCode(ReadHydra({lines.begin(), lines.begin() + 3})), "0 137") << "the only one";
+}
+
+TEST(MpiWords, OfSeveralThatHydraListsNobodyKnowsTheFirst) {
+  EXPECT_EQ(RankAndCode(ReadHydra({kBadTermination, "=   RANK 0 PID 5490 RUNNING AT n1",
+                                   "=   KILLED BY SIGNAL: 9 (Killed)", kBadTermination,
+                                   "=   RANK 1 PID 5491 RUNNING AT n1",
+                                   "=   KILLED BY SIGNAL: 9 (Killed)"})),
+            "- 137");
+  EXPECT_EQ(RankAndCode(ReadHydra({kBadTermination, "=   RANK 2 PID 5490 RUNNING AT n1",
+                                   "=   KILLED BY SIGNAL: 11 (Segmentation fault)", kBadTermination,
+                                   "=   RANK 7 PID 5491 RUNNING AT n1",
+                                   "=   KILLED BY SIGNAL: 6 (Aborted)"})),
+            "- 139");
+}
+
+TEST(MpiWords, MpichsHydraSaysInAnotherLineThatItsCodeIsASignal) {
+  constexpr std::string_view kPid = "=   PID 5279 RUNNING AT n1";
+  constexpr std::string_view kExitString = "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: ";
+  const std::string killed = std::string(kExitString) + "Killed (signal 9)";
+  const std::string ended = std::string(kExitString) + "Terminated: 15 (signal 15)";
+  EXPECT_EQ(RankAndCode(ReadHydra({kBadTermination, kPid, "=   EXIT CODE: 9", killed})), "- 137");
+  EXPECT_EQ(RankAndCode(ReadHydra({kBadTermination, kPid, "=   EXIT CODE: 6", ended})), "- 134");
+  EXPECT_EQ(RankAndCode(ReadHydra({kBadTermination, kPid, "=   EXIT CODE: 139"})), "- 139")
+      << "with a core";
+  EXPECT_EQ(RankAndCode(ReadHydra({kBadTermination, kPid, "=   EXIT CODE: 9"})), "- 9");
+  EXPECT_EQ(RankAndCode(ReadHydra({kBadTermination, kPid, "=   EXIT CODE: 1", ended})), "- 1");
+  EXPECT_EQ(RankAndCode(ReadHydra({kBadTermination, kPid, "=   EXIT CODE: 24",
+                                   "====", kBadTermination, kPid, "=   EXIT CODE: 24"})),
+            "- 24");
+  EXPECT_EQ(RankAndCode(ReadHydra({"step 1", "EXIT CODE: 9"})), "nothing");
+}
+
+}  // namespace
+}  // namespace answers
