@@ -63,7 +63,9 @@ void Agent::PrintEvent(std::string_view state, std::optional<int> local_rank,
 }
 
 void Agent::PrintLastEvents(bool has_succeeded) {
-  for (int local_rank = 0; local_rank < options_.nproc_per_node; ++local_rank) {
+  // A node on standby has started none.
+  const int count = static_cast<int>(workers_.size());
+  for (int local_rank = 0; local_rank < count; ++local_rank) {
     const auto failure = std::find_if(failures_.begin(), failures_.end(), [&](const Failure& one) {
       return one.local_rank == local_rank && !one.is_elsewhere && !one.was_stopped_by_us;
     });

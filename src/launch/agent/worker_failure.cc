@@ -122,7 +122,7 @@ void Agent::ReportFailure() {
       TitleOf(options_), executable_, group.world_size, restarts_, options_.max_restarts, "", ""};
   context.ended_early = ended_early_;
   context.stall = stall_at_failure_;
-  if (root.rank == group.first_rank + root.local_rank) {
+  if (!root.is_elsewhere) {
     context.stderr_file = workers_[static_cast<size_t>(root.local_rank)].files.stderr_file;
   }
   const std::string report_file = folder_->run_path() + "/failure.json";

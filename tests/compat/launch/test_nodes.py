@@ -229,6 +229,28 @@ def test_an_agent_that_stands_still_has_no_workers_when_the_others_go_on(launch,
     launch.await_none_left()
 
 
+@pytest.mark.parametrize("code", [0, 7])
+def test_a_launcher_on_standby_ends_as_the_job_does(launch, nodes, code):
+    script = launch.script(f"""
+import os, sys, time
+rank = os.environ["RANK"]
+open("up" + rank, "w").write("x")
+while not os.path.exists("go"): time.sleep(0.01)
+sys.exit({code} if rank == "0" else 0)
+""")
+    def start(name):
+        return nodes.c10d(name, "1:2", "--event-log-handler=console", script,
+                          conf="last_call_timeout=60,join_timeout=60")
+    job = [start(name) for name in (1, 2)]
+    for rank in range(2):
+        launch.await_file(f"up{rank}")
+    spare = start(3)
+    assert any("this one is on standby" in line for line in spare.stderr)
+    open(launch.path("go"), "w").close()
+    for process in (*job, spare):
+        assert ended(process)[0] == code
+
+
 def test_a_node_that_is_asked_to_end_leaves_the_others_running(launch, nodes):
     script = launch.script(WAIT)
     first = nodes.c10d(1, "1:2", script, conf="last_call_timeout=60,join_timeout=60")
