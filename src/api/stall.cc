@@ -51,7 +51,9 @@ std::optional<Stall> CurrentStall(const text::Json& job) {
 }
 
 std::optional<LastStall> LastStallOf(const text::Json& job) {
-  if (auto stall = CurrentStall(job)) return LastStall{std::move(*stall), std::nullopt};
+  if (auto stall = CurrentStall(job); stall && stall->kind != kSlowed) {
+    return LastStall{std::move(*stall), std::nullopt};
+  }
   const auto parts = ReadStall(Annotation(job, kLastStallAnnotation));
   if (!parts) return std::nullopt;
   const std::vector<PastStall> past = StallsOf(job, base::Time());

@@ -60,6 +60,10 @@ TEST(StallNote, TheLastStallIsTheOneThatEndedLast) {
   ASSERT_TRUE(last);
   EXPECT_EQ(last->stall.text, "rank 1 has not entered barrier");
   EXPECT_EQ(last->end, since + std::chrono::seconds(60));
+  text::Set(job, {"metadata", "annotations", kStallAnnotation},
+            text::Json(StallNote(kSlowed, since, "rank 1 is late at collectives")));
+  ASSERT_TRUE(LastStallOf(job));
+  EXPECT_EQ(LastStallOf(job)->stall.kind, "stalled") << "a late rank stalls nobody";
   text::Set(job, {"metadata", "annotations", kStallsAnnotation}, "");
   EXPECT_FALSE(LastStallOf(job));
 }

@@ -371,8 +371,8 @@ void StallKeeper::Note(Job& job) {
   std::string past = job.past;
   const auto& stall = job.watch->stall();
   const bool is_same = stall && job.noted_since == stall->since;  // the watch knows more about it
-  if (!job.noted.empty() && !is_same) {
-    past = api::WithPastStall(past, job.noted, clock_.Now());
+  if (!job.noted.empty() && !is_same) past = api::WithPastStall(past, job.noted, clock_.Now());
+  if (past != job.past) {
     annotations[api::kStallsAnnotation] = past;
     annotations[api::kLastStallAnnotation] = job.noted;
   }
