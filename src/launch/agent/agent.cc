@@ -29,6 +29,8 @@ constexpr base::Duration kPromptEnd = std::chrono::milliseconds(500);
 constexpr base::Duration kOneRequest = std::chrono::milliseconds(200);
 constexpr base::Duration kLookForSleepers = std::chrono::seconds(3);
 
+std::string OwnLine(std::string_view text) { return fmt::format("muster-launch: {}\n", text); }
+
 // Whether stdout and stderr are one file, pipe or terminal, as after `>log 2>&1`.
 bool HasOneConsole() {
   struct stat out{};
@@ -323,9 +325,9 @@ void Agent::OnSignal(int signal) {
 void Agent::OfferToHurry() {
   loop_->After(kPromptEnd, [this] {
     if (is_hurried_ || !group_ || !group_->IsStopping() || group_->running_count() == 0) return;
-    Say(fmt::format("{} of {} ranks are still running after {}: a second one kills them at once",
-                    group_->running_count(), options_.nproc_per_node,
-                    base::SignalName(end_signal_)));
+    SayLater(fmt::format(
+        "{} of {} ranks are still running after {}: a second one kills them at once",
+        group_->running_count(), options_.nproc_per_node, base::SignalName(end_signal_)));
   });
 }
 
@@ -468,8 +470,10 @@ void Agent::SayError(const std::string& message) {
   RecordOwnError(environment_, message, clock_.Now());
 }
 
+void Agent::SayLater(const std::string& text) { output_->SayLater(OwnLine(text)); }
+
 void Agent::Say(const std::string& text) {
-  const std::string line = fmt::format("muster-launch: {}\n", text);
+  const std::string line = OwnLine(text);
   if (output_) {
     output_->Say(line);
   } else {

@@ -152,7 +152,10 @@ class Agent : private rendezvous::RendezvousEvents {
   void PrintEvent(std::string_view state, std::optional<int> local_rank, const Failure* failure);
   void PrintLastEvents(bool has_succeeded);
   void Finish(int exit_code);
+  // Both put the program's name before the text. While ranks run or are being ended, SayLater is
+  // used: their supervision must not wait for a reader of the console.
   void Say(const std::string& text);
+  void SayLater(const std::string& text);
   void SayError(const std::string& message);
   void SayEndedBySignal();
   // With LOGLEVEL=INFO only: agent/details.cc.

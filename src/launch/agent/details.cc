@@ -22,7 +22,7 @@ std::string NumbersFrom(int first, int count) {
 }  // namespace
 
 void Agent::SayDetail(const std::string& text) {
-  if (says_details_) Say(text);
+  if (says_details_) SayLater(text);
 }
 
 void Agent::SaySettings() {

@@ -153,7 +153,7 @@ void Agent::OnStop(uint64_t generation, rendezvous::StopReason reason,
                    const std::optional<rendezvous::Failure>& failure, base::Duration within) {
   if (!assignment_ || generation != assignment_->generation) return;
   if (!has_to_say_stopped_) {
-    Say(fmt::format("{}: all stop and start again", WhyStopped(reason, failure)));
+    SayLater(fmt::format("{}: all stop and start again", WhyStopped(reason, failure)));
   }
   has_to_say_stopped_ = true;
   if (is_idle_) return OnNodeIdle();
@@ -182,7 +182,7 @@ void Agent::OnLease(std::optional<base::Duration> left) {
   if (side_.lease) side_.lease->Set(left, clock_);
 }
 
-void Agent::OnProgress(const std::string& line) { Say(line); }
+void Agent::OnProgress(const std::string& line) { SayLater(line); }
 
 // The workers are gone, and their output is written.
 void Agent::OnNodeIdle() {

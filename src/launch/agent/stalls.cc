@@ -61,6 +61,7 @@ void Agent::WatchStalls() {
   stall_watch_.reset();
   said_stall_.reset();
   ended_stall_.clear();
+  stall_at_failure_.clear();
   stalled_.reset();
   if (!watches_stalls_) return;
   const Group group = MakeGroup();
@@ -146,9 +147,10 @@ void Agent::SayStall(const std::map<int, std::string>& dumps) {
   const auto& stall = stall_watch_->stall();
   if (!stall) {
     if (!said_stall_) return;
-    Say(fmt::format("they continue after {} s", std::chrono::duration_cast<std::chrono::seconds>(
-                                                    clock_.Steady() - said_stall_->since)
-                                                    .count()));
+    SayLater(fmt::format(
+        "they continue after {} s",
+        std::chrono::duration_cast<std::chrono::seconds>(clock_.Steady() - said_stall_->since)
+            .count()));
     ended_stall_ = answers::Say(*said_stall_, clock_.Steady());
     stall_ended_ = clock_.Steady();
     said_stall_.reset();
@@ -160,10 +162,10 @@ void Agent::SayStall(const std::map<int, std::string>& dumps) {
   const bool says_more = !is_new && said_stall_->is_partial && said_stall_->text != stall->text;
   said_stall_ = stall;
   ShowStatus("running, " + said);
-  if (is_new || says_more) Say(said);
+  if (is_new || says_more) SayLater(said);
   if (!is_new) return;
   if (options_.on_stall == OnStall::kReport) return;
-  if (!dumps.empty()) Say(answers::RenderStacks(stall_watch_->looks(), dumps));
+  if (!dumps.empty()) SayLater(answers::RenderStacks(stall_watch_->looks(), dumps));
   if (options_.on_stall == OnStall::kStacks || stall->kind != answers::Stall::Kind::kStalled) {
     return;
   }
@@ -196,7 +198,7 @@ void Agent::SayStraggler() {
   ShowStatus("running, " + said);
   if (!has_said_straggler_ && (!place.empty() || straggler_looks_ > kLongestPlaceLooks)) {
     has_said_straggler_ = true;
-    Say(said);
+    SayLater(said);
   }
   // Rarely, because it wakes the rank up.
   if (straggler_looks_++ % kLooksBetweenPlaces == 0) LookWhere(straggler->rank);
@@ -242,13 +244,13 @@ void Agent::OnLostLoss(int local_rank, const std::string& line) {
   const std::string said = "a loss is not a number any more: " + base::OneLine(line, 200);
   if (!options_.stop_on_nan) {
     if (std::exchange(has_said_lost_loss_, true)) return;
-    return Say(fmt::format("warning: rank {}: {}", MakeGroup().first_rank + local_rank, said));
+    return SayLater(fmt::format("warning: rank {}: {}", MakeGroup().first_rank + local_rank, said));
   }
   const std::vector<pid_t> pids = group_->Pids();
   const auto index = static_cast<size_t>(local_rank);
   if (index >= pids.size() || pids[index] == 0) return;
   lost_loss_ = {pids[index], said};
-  Say(fmt::format("rank {}: {}", MakeGroup().first_rank + local_rank, lost_loss_->second));
+  SayLater(fmt::format("rank {}: {}", MakeGroup().first_rank + local_rank, lost_loss_->second));
   ::kill(pids[index], SIGKILL);
 }
 

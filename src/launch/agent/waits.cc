@@ -132,7 +132,7 @@ void Agent::LookForWaits() {
 }
 
 void Agent::SayWaits(const std::vector<rendezvous::StuckWait>& waits) {
-  for (const rendezvous::StuckWait& wait : waits) Say(wait.text);
+  for (const rendezvous::StuckWait& wait : waits) SayLater(wait.text);
 }
 
 }  // namespace launch

@@ -87,7 +87,7 @@ void Agent::SayWhoSleeps() {
         worker == pids.end() ? fmt::format("process {}", pid)
                              : fmt::format("rank {} (pid {})",
                                            MakeGroup().first_rank + (worker - pids.begin()), pid);
-    Say(
+    SayLater(
         fmt::format("{} is in uninterruptible sleep (state D{}{}): it ends when the kernel lets it "
                     "go",
                     who, place.empty() ? "" : ", ", place));
@@ -131,8 +131,8 @@ void Agent::OnLate(pid_t pid, const std::string& scope, int signal) {
       worker == pids.end()
           ? fmt::format("process {}", pid)
           : fmt::format("rank {} (pid {})", MakeGroup().first_rank + (worker - pids.begin()), pid);
-  Say(fmt::format("{} has not finished \"{}\" by the time that it set: it gets {}", who, scope,
-                  base::SignalName(signal)));
+  SayLater(fmt::format("{} has not finished \"{}\" by the time that it set: it gets {}", who, scope,
+                       base::SignalName(signal)));
   ::kill(pid, signal);
 }
 

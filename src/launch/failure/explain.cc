@@ -80,7 +80,7 @@ void Judge(const std::string& text, const std::string& tail, int exit_code,
   rank.lines = answers::ReadLines(text, kJudgedLines);
   auto finding = answers::FindInRank(rank);
   if (finding && finding->kind == "unreachable") {
-    // A host whose name is not known is named before.
+    // Lines above these may say that the host's name is not known.
     rank.lines = answers::ReadLines(tail, kJudgedLines);
     if (auto whole = answers::FindInRank(rank); whole && whole->kind == "dns") {
       explanation.cause = whole->line;

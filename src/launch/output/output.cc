@@ -35,6 +35,9 @@ constexpr base::Duration kStatusPause = std::chrono::milliseconds(50);
 // More of a line is not shown, however wide the terminal.
 constexpr size_t kLongestLastLine = 300;
 
+// A line that its writer overwrites.
+bool IsBar(std::string_view line) { return line.find('\r') != std::string_view::npos; }
+
 void AppendUpTo(size_t limit, std::string_view text, std::string& to) {
   to += text.substr(0, limit - std::min(limit, to.size()));
 }
@@ -128,13 +131,17 @@ std::string Output::Tail(uint64_t id) {
 }
 
 void Output::Say(const std::string& text) {
+  SayLater(text);
   std::promise<void> written;
-  loop_->Post([&] {
+  loop_->Post([&] { written.set_value(); });
+  written.get_future().wait();
+}
+
+void Output::SayLater(std::string text) {
+  loop_->Post([this, text = std::move(text)] {
     stderr_.AppendLines(0, "", text);
     stderr_.Flush();
-    written.set_value();
   });
-  written.get_future().wait();
 }
 
 void Output::SetStatus(std::string text) {
@@ -218,17 +225,19 @@ void Output::Carry(Stream& stream, std::string_view bytes) {
     if (stream.plan.ends_with_console && sink->has_failed()) return End(stream.id);
   }
   if (stream.held.empty() || stream.timer != 0) return;
-  // With a prefix, lines stay whole, but a progress bar is one for long.
-  const bool is_bar = stream.held.find('\r') != std::string::npos;
+  // With a prefix, lines stay whole; but a progress bar is one line for a long time.
+  const bool has_prefix = !stream.plan.prefix.empty();
+  const bool is_bar = IsBar(stream.held);
   if (is_bar && stream.plan.reports_bars) {
     stream.timer = loop_->After(kBarPause, [this, &stream] {
       stream.timer = 0;
       ReportBar(stream);
     });
-  } else if (stream.plan.prefix.empty() || (is_bar && stream.plan.filters.empty())) {
-    stream.timer = loop_->After(kHoldTime, [this, &stream] {
+  } else if (!has_prefix || (is_bar && stream.plan.filters.empty())) {
+    stream.timer = loop_->After(kHoldTime, [this, &stream, has_prefix] {
       stream.timer = 0;
-      ShowHeld(stream);
+      // The bar may have ended, and the next line have begun.
+      if (!has_prefix || IsBar(stream.held)) ShowHeld(stream);
     });
   }
 }

@@ -54,6 +54,8 @@ class Output {
   std::string Tail(uint64_t id);
   // Writes the launcher's own text to stderr, never inside a worker's line. Blocks until written.
   void Say(const std::string& text);
+  // The same without waiting; the order of the calls is kept.
+  void SayLater(std::string text);
   // Shows a line below everything else on a terminal, with the last line that a worker wrote. ""
   // removes it, and blocks until it is gone.
   void SetStatus(std::string text);

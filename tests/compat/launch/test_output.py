@@ -173,6 +173,20 @@ sys.stderr.write("\\r100%|####\\n")
     assert process.communicate()[1] == b"\r100%|####\n"
 
 
+def test_a_line_behind_a_progress_bar_stays_whole(launch):
+    script = launch.script("""
+import sys, time
+for part, seconds in (("\\r 50%|## ", 0.02), ("\\nhal", 0.5), ("f\\n", 0)):
+    sys.stderr.write(part)
+    sys.stderr.flush()
+    time.sleep(seconds)
+""")
+    process = launch.start("-t3", script, bufsize=0, text=False)
+    parts = list(iter(lambda: os.read(process.stderr.fileno(), 1000), b""))
+    assert b"".join(parts) == b"[default0]:\r 50%|## \n[default0]:half\n"
+    assert not any(part.endswith(b"hal") for part in parts), parts
+
+
 def test_the_two_streams_of_a_rank_keep_their_order_in_one_file(launch):
     """As after `>log 2>&1`, where a worker of torchrun's writes for itself."""
     script = launch.script("""
@@ -221,10 +235,11 @@ def test_a_slow_console_stops_neither_signals_nor_the_end(launch):
     launch.await_none_left()
 
 
-def test_a_console_that_nobody_reads_does_not_keep_the_launcher(launch):
-    script = launch.script("while True: print('x' * 1000)")
+@pytest.mark.parametrize("begin", ["", "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"])
+def test_a_console_that_nobody_reads_does_not_keep_the_launcher(launch, begin):
+    script = launch.script(begin + "while True: print('x' * 1000)")
     reader, writer = os.pipe()
-    process = launch.start("--nproc-per-node=2", script, stdout=writer)
+    process = launch.start("--nproc-per-node=2", "--shutdown-timeout=1", script, stdout=writer)
     # As long as the pipe has room, the first signal ends it all: nothing waits for a reader.
     launch.await_true(lambda: not select.select([], [writer], [], 0)[1], "the pipe is not full")
     process.terminate()
