@@ -14,6 +14,7 @@ constexpr Column kSecretColumns[] = {
 
 void SetSecretDefaults(text::Json& secret) {
   text::SetDefault(secret, {"type"}, "Opaque");
+  JoinBase64Lines(secret, "data");
   const text::Object plain = text::Members(secret, {"stringData"});
   for (const auto& [key, value] : plain) {
     if (!value.is_string()) continue;
