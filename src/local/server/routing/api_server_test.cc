@@ -235,6 +235,32 @@ TEST(ApiServer, Base64MayHaveLineBreaks) {
   EXPECT_EQ(made("configmaps", "binaryData"), "YQ==");
 }
 
+// Templates leave them blank.
+TEST(ApiServer, BlankTextsHaveTheirDefaults) {
+  TestServer server;
+  const std::string core = "/api/v1/namespaces/default/";
+  for (const char* const blank : {"null", R"("")"}) {
+    const auto made = [&](const std::string& plural, const char* format) {
+      const text::Json object = server.Expect(
+          201, "POST", core + plural, *text::ParseJson(fmt::format(fmt::runtime(format), blank)));
+      server.Expect(200, "DELETE", core + plural + "/x?gracePeriodSeconds=0");
+      return object;
+    };
+    const text::Json service = made("services", R"({{"metadata": {{"name": "x"}},
+        "spec": {{"type": {0}, "ports": [{{"port": 1, "protocol": {0}}}]}}}})");
+    EXPECT_EQ(GetString(service, {"spec", "type"}), "ClusterIP");
+    EXPECT_EQ(GetString(text::Items(service, {"spec", "ports"})[0], {"protocol"}), "TCP");
+    EXPECT_EQ(
+        GetString(made("secrets", R"({{"metadata": {{"name": "x"}}, "type": {0}}})"), {"type"}),
+        "Opaque");
+    const text::Json pod =
+        made("pods", R"({{"metadata": {{"name": "x"}}, "spec": {{"restartPolicy": {0},
+        "containers": [{{"name": "c", "image": "i",
+                         "ports": [{{"containerPort": 1, "protocol": {0}}}]}}]}}}})");
+    EXPECT_EQ(GetString(pod, {"spec", "restartPolicy"}), "Always");
+  }
+}
+
 // kubectl's apply says in which order the elements of a list are to be: variables may refer to
 // those before them.
 TEST(ApiServer, AStrategicMergeKeepsTheOrderThatItSays) {
