@@ -314,9 +314,10 @@ def test_a_shell_in_an_instance(cluster, page):
     rows, columns = map(int, page.wait(f"return /^(\\d+) (\\d+) *$/m.exec({screen})?.slice(1)"))
     assert rows > 20 and columns > 60
     # Ctrl-C reaches the program, and its colours the page.
-    page.type("sleep 1000\n")
-    page.wait(f"return {screen}.includes('sleep 1000')")
+    page.type("sleep 1003\n")
+    await_true(lambda: subprocess.run(["pgrep", "-fx", "sleep 1003"], stdout=subprocess.DEVNULL, check=False).returncode == 0)
     page.type("c", held="\ue009")
+    page.wait(f"return /\\^C[^]*[#$] *$/.test({screen}.trim())")
     page.type("printf '\\033[1;31mred\\033[0m %s\\n' \"$?\"\n")
     page.wait("""return [...document.querySelectorAll('.terminal span')].some(
       (each) => each.textContent === 'red' && getComputedStyle(each).color === 'rgb(255, 139, 129)')""")

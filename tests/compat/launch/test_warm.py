@@ -2,6 +2,7 @@
 
 Each program runs executed and forked; stdout, stderr and exit code have to be the same.
 """
+import contextlib
 import os
 import pty
 import re
@@ -409,7 +410,8 @@ def test_an_interpreter_that_is_killed_is_started_again(launch, modules):
     for _ in range(2):
         assert launch.run("--warm", script, env=modules.env).out == "RAN\n"
         for pid in modules.residents():
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it went with its parent
+                os.kill(pid, signal.SIGKILL)
         launch.await_true(lambda: not modules.residents(), "it lives")
 
 
