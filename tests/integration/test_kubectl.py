@@ -335,12 +335,14 @@ def test_the_order_of_variables_is_applied(cluster):
 def test_a_cordoned_node_starts_nothing(cluster):
     node = cluster.kubectl("get", "nodes", "-o", "jsonpath={.items[0].metadata.name}")
     cluster.kubectl("cordon", node)
-    assert cluster.kubectl("get", "nodes", "--field-selector", "spec.unschedulable=true", "-o", "name") == f"node/{node}\n"
-    cluster.kubectl("apply", "-f", "-", stdin=JOB.format(name="held", command="true"))
-    cluster.kubectl("wait", "--for=create", "pod/held-master-0", "--timeout=60s")
-    cluster.kubectl("wait", "--for=jsonpath={.status.conditions[0].reason}=Unschedulable", "pod/held-master-0", "--timeout=60s")
-    assert f"{node} is cordoned" in cluster.kubectl("get", "pod", "held-master-0", "-o", "jsonpath={.status.conditions[0].message}")
-    cluster.kubectl("uncordon", node)
+    try:
+        assert cluster.kubectl("get", "nodes", "--field-selector", "spec.unschedulable=true", "-o", "name") == f"node/{node}\n"
+        cluster.kubectl("apply", "-f", "-", stdin=JOB.format(name="held", command="true"))
+        cluster.kubectl("wait", "--for=create", "pod/held-master-0", "--timeout=60s")
+        cluster.kubectl("wait", "--for=jsonpath={.status.conditions[0].reason}=Unschedulable", "pod/held-master-0", "--timeout=60s")
+        assert f"{node} is cordoned" in cluster.kubectl("get", "pod", "held-master-0", "-o", "jsonpath={.status.conditions[0].message}")
+    finally:
+        cluster.kubectl("uncordon", node)
     cluster.kubectl("wait", "--for=condition=Succeeded", "pytorchjob/held", "--timeout=60s")
     cluster.kubectl("delete", "pytorchjob", "held")
 

@@ -225,7 +225,12 @@ CASES = {
         ("PATCH", CORE + "secrets/s", {"stringData": {"k2": "v2"}}, MERGE),
         ("GET", CORE + "secrets", None, TABLE),
         ("DELETE", CORE + "secrets/s", None, {}),
+        ("POST", CORE + "secrets", thing("Secret", "lines", data={"k": "Y\nQ==\r\n"}), {}),
     ],
+    "blank_texts": [request for i, blank in enumerate((None, "")) for request in (
+        ("POST", CORE + "secrets", thing("Secret", f"s{i}", type=blank), {}),
+        ("POST", CORE + "pods", pod(f"s{i}", restartPolicy=blank, containers=[
+            container(ports=[{"containerPort": 1, "protocol": blank}])]), {}))],
     "service": [
         ("POST", CORE + "services", thing("Service", "s", spec={
             "clusterIP": "None", "selector": {"a": "b"},

@@ -46,6 +46,13 @@ std::string GoType(const Shape& shape) {
   return "interface {}";
 }
 
+// As Go's decoder, which skips line breaks.
+bool IsBase64(std::string_view written) {
+  std::string joined(written);
+  std::erase_if(joined, [](char c) { return c == '\n' || c == '\r'; });
+  return base::Base64Decode(joined).has_value();
+}
+
 std::string_view GoValue(const text::Json& value) {
   if (value.is_bool()) return "bool";
   if (value.is_number()) return "number";
@@ -127,7 +134,7 @@ class TypeWalk {
   }
 
   static std::string CheckText(std::string_view written, char scalar) {
-    if (scalar == 'y' && !base::Base64Decode(written)) return "illegal base64 data";
+    if (scalar == 'y' && !IsBase64(written)) return "illegal base64 data";
     const bool is_time = scalar == 't' || scalar == 'm';
     if (!is_time || written.empty() || base::ParseRfc3339(written)) return "";
     return fmt::format(

@@ -35,6 +35,7 @@ TEST(TypeFault, NamesTheFieldAndBothTypes) {
 
 TEST(TypeFault, TextsHaveTheFormOfTheirField) {
   EXPECT_EQ(FaultOf(kSecrets, R"({"data": {"a": "YQ=="}})"), "");
+  EXPECT_EQ(FaultOf(kSecrets, R"({"data": {"a": "Y\nQ==\r\n"}})"), "");
   EXPECT_EQ(FaultOf(kSecrets, R"({"data": {"a": "!!"}})"), "illegal base64 data");
   EXPECT_EQ(FaultOf(kPods, R"({"metadata": {"creationTimestamp": "2026-07-30T10:00:00.5Z"}})"), "");
   EXPECT_NE(FaultOf(kPods, R"({"metadata": {"creationTimestamp": "yesterday"}})"), "");

@@ -196,7 +196,9 @@ net::HttpResponse Forecaster::Answer(const net::HttpRequest& request) {
   question.policy = snapshot.policy;
   const std::pair known(past.size(), past.empty() ? base::Time() : past.back().ended);
   if (known != measured_by_) {
-    accuracy_ = scheduler::MeasureForecasts(question.node, past, question.policy, kMostMeasured);
+    scheduler::Node node = question.node;
+    node.is_cordoned = false;  // it was not when these ran
+    accuracy_ = scheduler::MeasureForecasts(node, past, question.policy, kMostMeasured);
     measured_by_ = known;
   }
   question.accuracy = accuracy_;

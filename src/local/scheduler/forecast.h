@@ -26,7 +26,7 @@ struct Forecast {
   enum class Kind {
     kNow,      // it fits
     kLater,    // it starts at about `median`
-    kUnknown,  // it depends on a gang whose end cannot be predicted
+    kUnknown,  // it depends on a gang, or a cordon, whose end cannot be predicted
     kNever,    // the machine has less than it asks for
     kExpires,  // its deadline, to which its wait counts, ends it first
   };

@@ -55,6 +55,13 @@ TEST_F(ForecastTest, WhatFitsStartsNow) {
   EXPECT_TRUE(forecast.endings.empty());
 }
 
+TEST_F(ForecastTest, NobodyKnowsHowLongANodeIsCordoned) {
+  Gpus(2);
+  gangs_.push_back(Waiting("a", 2));
+  node_.is_cordoned = true;
+  EXPECT_EQ(Of("a").kind, When::kUnknown);
+}
+
 TEST_F(ForecastTest, WhatIsLargerThanTheMachineNeverStarts) {
   Gpus(1);
   gangs_.push_back(Waiting("a", 2));

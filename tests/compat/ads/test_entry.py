@@ -77,6 +77,12 @@ def test_main_and_worker_meet(nodes):
                      "Worker Info from WORKER_run1_config.json\nOCI__WORKER_IP: 127.0.0.1\n\n")
 
 
+def test_the_python_path_begins_with_the_code(nodes):
+    out, _ = end(nodes.start_node(0, OCI__WORKER_COUNT="0", OCI__RUNTIME_PYTHON_PATH="~/lib:sub"))
+    [[env, _]] = trained(out)
+    assert env["PYTHONPATH"] == ":".join((nodes.path("work"), nodes.path("home", "lib"), nodes.path("work", "sub")))
+
+
 def test_every_gpu_has_its_process(nodes):
     out, _ = end(nodes.start_node(0, CUDA_VISIBLE_DEVICES="0,1"), )
     found = sorted((env["RANK"], env["LOCAL_RANK"], env["NODE_RANK"], env["WORLD_SIZE"]) for env, _ in trained(out))

@@ -106,6 +106,10 @@ def test_configure_asks_in_order_and_run_reads_it(opctl):
                                "block_storage_size_in_GBs = 50\ndocker_registry = iad.ocir.io/ns\n\n")
     opctl.run("publish-image", "a/b:c", "--oci-profile", "P")
     assert opctl.argv()[0] == "docker tag a/b:c iad.ocir.io/ns/b:c"
+    again = [""] * 6 + ["y", "n", "y"] + [""] * 7 + ["-"] + [""] * 3 + ["n"]
+    opctl.run("configure", stdin="\n".join(again) + "\n")
+    opctl.run("publish-image", "a/b:c", "--oci-profile", "P")
+    assert opctl.argv() == ["docker push a/b:c"]
     # Oracle's ads reads the section of the profile, of the principal, or else DEFAULT.
     opctl.run("publish-image", "a/b:c", "--oci-profile", "Q")
     assert opctl.argv() == ["docker push a/b:c"]

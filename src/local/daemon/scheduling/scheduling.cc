@@ -258,6 +258,7 @@ scheduler::Node Scheduling::DescribeNode() const {
   node.are_gpus_known = gpus_.IsKnown();
   node.no_gpu_reason = gpus_.Reason();
   node.gpu_resource = gpus_.Vendor().resource;
+  node.is_cordoned = view_.is_cordoned();
   for (std::string& holder : gpus_.HoldersElsewhere()) {
     node.gpus.push_back({.is_locked_elsewhere = !holder.empty(), .holder = std::move(holder)});
   }
@@ -287,7 +288,6 @@ Scheduling::Round Scheduling::Decide() {
   Round round;
   const std::vector<scheduler::Gang> gangs = view_.Gangs();
   scheduler::Node node = DescribeNode();
-  node.is_cordoned = view_.is_cordoned();
   // Another user may take a GPU between the check and the lock: it then counts as theirs, and the
   // decision is made again. Each round finds at least one more such GPU.
   while (true) {

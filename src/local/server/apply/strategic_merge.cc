@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 namespace local::server {
@@ -80,6 +82,61 @@ text::Array IdentitiesOf(const MergeKey* merge, const text::Array& list) {
   return identities;
 }
 
+// The order of the identities; of equal ones, the first counts.
+std::unordered_map<text::Json, std::ptrdiff_t> PlacesOf(const text::Array& identities) {
+  std::unordered_map<text::Json, std::ptrdiff_t> places;
+  for (const text::Json& identity : identities) {
+    places.try_emplace(identity, static_cast<std::ptrdiff_t>(places.size()));
+  }
+  return places;
+}
+
+// Puts the elements named in `order` into that order. Each of the others stays before those that
+// it stood before, as far as the order allows that.
+void Arrange(text::Array& list, const text::Array& order, const text::Array& before,
+             const MergeKey* merge) {
+  struct Element {
+    text::Json value;
+    std::ptrdiff_t wanted = 0;
+    std::ptrdiff_t was = 0;
+  };
+  const auto ordered_places = PlacesOf(order);
+  const auto former_places = PlacesOf(before);
+  const auto place = [](const auto& places, const text::Json& identity) {
+    const auto found = places.find(identity);
+    return found == places.end() ? -1 : found->second;
+  };
+  std::vector<Element> ordered;
+  std::vector<Element> others;
+  for (text::Json& value : list) {
+    const text::Json identity = IdentityOf(merge, value);
+    Element element{std::move(value), place(ordered_places, identity),
+                    place(former_places, identity)};
+    (element.wanted < 0 ? others : ordered).push_back(std::move(element));
+  }
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const Element& a, const Element& b) { return a.wanted < b.wanted; });
+  list.clear();
+  auto next = ordered.begin();
+  for (Element& other : others) {
+    while (next != ordered.end() && (next->was < 0 || other.was < 0 || other.was > next->was)) {
+      list.push_back(std::move((next++)->value));
+    }
+    list.push_back(std::move(other.value));
+  }
+  for (; next != ordered.end(); ++next) list.push_back(std::move(next->value));
+}
+
+void RetainKeys(text::Object& target, const text::Array& names) {
+  std::set<std::string_view> kept;
+  for (const text::Json& name : names) kept.insert(text::GetString(name, {}));
+  text::Object left;
+  for (auto& member : target) {
+    if (kept.contains(member.key())) left[member.key()] = std::move(member.value());
+  }
+  target = std::move(left);
+}
+
 class Merger {
  public:
   base::Status MergeObject(text::Object& target, const text::Object& patch);
@@ -89,10 +146,6 @@ class Merger {
   base::Status AddToPrimitives(text::Array& target, const text::Array& patch);
   base::Status MergeList(text::Array& target, const text::Array& patch, const MergeKey& merge);
   base::Status MergeValue(text::Object& target, std::string_view name, const text::Json& value);
-  // Puts the elements named in `order` into that order. Each of the others stays before those that
-  // it stood before, as far as the order allows that.
-  base::Status Arrange(text::Array& list, const text::Array& order, const text::Array& before,
-                       const MergeKey* merge);
   // Each element of a patch may be compared with each existing one, and each null moves the members
   // after it.
   base::Status CountComparisons(size_t count);
@@ -160,39 +213,6 @@ base::Status Merger::MergeList(text::Array& target, const text::Array& patch,
   return {};
 }
 
-base::Status Merger::Arrange(text::Array& list, const text::Array& order, const text::Array& before,
-                             const MergeKey* merge) {
-  TRY(CountComparisons(list.size() * (order.size() + before.size())));
-  struct Element {
-    text::Json value;
-    std::ptrdiff_t wanted = 0;
-    std::ptrdiff_t was = 0;
-  };
-  const auto place = [](const text::Array& of, const text::Json& identity) {
-    const auto found = std::find(of.begin(), of.end(), identity);
-    return found == of.end() ? -1 : found - of.begin();
-  };
-  std::vector<Element> ordered;
-  std::vector<Element> others;
-  for (text::Json& value : list) {
-    const text::Json identity = IdentityOf(merge, value);
-    Element element{std::move(value), place(order, identity), place(before, identity)};
-    (element.wanted < 0 ? others : ordered).push_back(std::move(element));
-  }
-  std::stable_sort(ordered.begin(), ordered.end(),
-                   [](const Element& a, const Element& b) { return a.wanted < b.wanted; });
-  list.clear();
-  auto next = ordered.begin();
-  for (Element& other : others) {
-    while (next != ordered.end() && (next->was < 0 || other.was < 0 || other.was > next->was)) {
-      list.push_back(std::move((next++)->value));
-    }
-    list.push_back(std::move(other.value));
-  }
-  for (; next != ordered.end(); ++next) list.push_back(std::move(next->value));
-  return {};
-}
-
 base::Status Merger::MergeValue(text::Object& target, std::string_view name,
                                 const text::Json& value) {
   if (value.is_null()) {
@@ -218,7 +238,8 @@ base::Status Merger::MergeValue(text::Object& target, std::string_view name,
   } else {
     TRY(MergeList(to.get_array(), value.get_array(), *merge));
   }
-  return Arrange(to.get_array(), IdentitiesOf(merge, value.get_array()), before, merge);
+  Arrange(to.get_array(), IdentitiesOf(merge, value.get_array()), before, merge);
+  return {};
 }
 
 base::Status Merger::MergeObject(text::Object& target, const text::Object& patch) {
@@ -227,12 +248,7 @@ base::Status Merger::MergeObject(text::Object& target, const text::Object& patch
     if (*directive == "delete") return {};
   }
   if (const text::Json* kept = patch.if_contains(kRetainKeys); kept && kept->is_array()) {
-    for (auto it = target.begin(); it != target.end();) {
-      const auto& names = kept->get_array();
-      const bool is_kept =
-          std::find(names.begin(), names.end(), text::Json(it->key())) != names.end();
-      it = is_kept ? it + 1 : target.stable_erase(it);
-    }
+    RetainKeys(target, kept->get_array());
   }
   std::vector<std::tuple<std::string_view, const text::Array*, text::Array>> orders;
   for (const auto& [key, value] : patch) {
@@ -260,7 +276,7 @@ base::Status Merger::MergeObject(text::Object& target, const text::Object& patch
     text::Json* const found = target.if_contains(list);
     if (found == nullptr || !found->is_array()) continue;
     const MergeKey* const merge = MergeKeyOf(list);
-    TRY(Arrange(found->get_array(), IdentitiesOf(merge, *order), before, merge));
+    Arrange(found->get_array(), IdentitiesOf(merge, *order), before, merge);
   }
   return {};
 }

@@ -14,6 +14,8 @@ double CountKeys(const text::Json& object) {
   return static_cast<double>(count);
 }
 
+void SetConfigMapDefaults(text::Json& map) { JoinBase64Lines(map, "binaryData"); }
+
 void CheckConfigMap(const text::Json& map, Causes& causes) {
   CheckDataKeys(map, "data", causes);
   CheckDataKeys(map, "binaryData", causes);
@@ -32,6 +34,7 @@ void ConfigMapCells(const text::Json& map, base::Time now, Cells& cells) {
 }  // namespace
 
 const KindRules kConfigMapRules{.short_name = "cm",
+                                .set_defaults = SetConfigMapDefaults,
                                 .check = CheckConfigMap,
                                 .check_change = CheckConfigMapChange,
                                 .columns = kDataColumns,

@@ -164,17 +164,20 @@ void CheckVariables(const std::string& of_container, const text::Json& container
       causes.push_back(
           InvalidValue(field + ".valueFrom", "", "may not be specified when `value` is not empty"));
     }
-    const text::Object& sources = text::Members(*source, {});
-    if (sources.empty()) {
+    const text::Object& members = text::Members(*source, {});
+    const auto sources = std::count_if(members.begin(), members.end(), [](const auto& member) {
+      return !member.value().is_null();
+    });
+    if (sources == 0) {
       causes.push_back(InvalidValue(field + ".valueFrom", "",
                                     "must specify one of: `fieldRef`, `resourceFieldRef`, "
                                     "`configMapKeyRef` or `secretKeyRef`"));
-    } else if (sources.size() > 1) {
+    } else if (sources > 1) {
       causes.push_back(InvalidValue(field + ".valueFrom", "",
                                     "may not have more than one field specified at a time"));
     }
     for (const std::string_view reference : {"configMapKeyRef", "secretKeyRef"}) {
-      if (!sources.contains(reference)) continue;
+      if (text::FindObject(*source, {reference}) == nullptr) continue;
       if (text::GetString(*source, {reference, "key"}).empty()) {
         causes.push_back(fmt::format("{}.valueFrom.{}.key: Required value", field, reference));
       }

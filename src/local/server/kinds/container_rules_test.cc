@@ -63,6 +63,9 @@ TEST(ContainerRules, VariablesHaveANameAndOneSource) {
     return CausesOf(R"({"env": [)" + variable + "]}");
   };
   EXPECT_EQ(causes_of(R"({"name": "A"}, {"name": "A", "value": "1"})"), Causes{});
+  EXPECT_EQ(causes_of(R"({"name": "A", "valueFrom": {"secretKeyRef": null,
+                         "fieldRef": {"fieldPath": "metadata.name"}}})"),
+            Causes{});
   EXPECT_EQ(causes_of(R"({"value": "1"})"), Causes{"env[0].name: Required value"});
   EXPECT_EQ(causes_of(R"({"name": "A", "valueFrom": {}})"),
             Causes{"env[0].valueFrom: Invalid value: \"\": must specify one of: `fieldRef`, "

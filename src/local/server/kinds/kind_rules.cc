@@ -29,6 +29,10 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
+void SetDefaultText(text::Json& object, text::Path path, std::string_view to) {
+  if (text::GetString(object, path).empty()) text::Set(object, path, text::Json(to));
+}
+
 const KindRules& RulesOf(const api::Resource& resource) {
   for (const Row& row : kRows) {
     if (row.resource == &resource) return *row.rules;

@@ -41,6 +41,9 @@ struct KindRules {
   void (*cells)(const text::Json& object, base::Time now, Cells& cells) = NameAndAgeCells;
 };
 
+// For set_defaults: sets a text that is absent, null or "", which are all one to Kubernetes.
+void SetDefaultText(text::Json& object, text::Path path, std::string_view to);
+
 // All other kinds, and a CustomResourceDefinition, have the defaults above.
 const KindRules& RulesOf(const api::Resource& resource);
 

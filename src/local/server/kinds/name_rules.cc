@@ -77,6 +77,16 @@ void CheckDataKeys(const text::Json& object, std::string_view map,
   }
 }
 
+void JoinBase64Lines(text::Json& object, std::string_view map) {
+  text::Json* const values = text::Find(object, {map});
+  if (values == nullptr || !values->is_object()) return;
+  for (auto& member : values->get_object()) {
+    std::string joined(text::GetString(member.value(), {}));
+    const size_t breaks = std::erase_if(joined, [](char c) { return c == '\n' || c == '\r'; });
+    if (breaks > 0) member.value() = text::Json(joined);
+  }
+}
+
 void CheckStaysImmutable(const text::Json& old, const text::Json& object,
                          std::initializer_list<std::string_view> fields,
                          std::vector<std::string>& causes) {

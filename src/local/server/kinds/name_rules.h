@@ -24,6 +24,8 @@ void CheckStrings(const text::Json& object, StringMap map, std::vector<std::stri
 // Checks the keys of a ConfigMap or Secret, in the member `map`.
 void CheckDataKeys(const text::Json& object, std::string_view map,
                    std::vector<std::string>& causes);
+// Removes the line breaks from the base64 in the member `map` of a ConfigMap or Secret.
+void JoinBase64Lines(text::Json& object, std::string_view map);
 // Checks that none of the fields changes once `immutable` is set.
 void CheckStaysImmutable(const text::Json& old, const text::Json& object,
                          std::initializer_list<std::string_view> fields,

@@ -41,12 +41,12 @@ void SetContainerDefaults(text::Json& pod, std::string_view list) {
     SetProbeDefaults(container);
     text::Json* const ports = text::Find(container, {"ports"});
     if (ports == nullptr || !ports->is_array()) continue;
-    for (text::Json& port : ports->get_array()) text::SetDefault(port, {"protocol"}, "TCP");
+    for (text::Json& port : ports->get_array()) SetDefaultText(port, {"protocol"}, "TCP");
   }
 }
 
 void SetPodDefaults(text::Json& pod) {
-  text::SetDefault(pod, {"spec", "restartPolicy"}, "Always");
+  SetDefaultText(pod, {"spec", "restartPolicy"}, "Always");
   text::SetDefault(pod, {"spec", "terminationGracePeriodSeconds"}, kDefaultGraceSeconds);
   if (text::GetInt(pod, {"spec", "terminationGracePeriodSeconds"}).value_or(0) < 0) {
     text::Set(pod, {"spec", "terminationGracePeriodSeconds"}, 1);

@@ -13,7 +13,8 @@ constexpr Column kSecretColumns[] = {
     {"Name", "string"}, {"Type", "string"}, {"Data", "string"}, {"Age", "string"}};
 
 void SetSecretDefaults(text::Json& secret) {
-  text::SetDefault(secret, {"type"}, "Opaque");
+  SetDefaultText(secret, {"type"}, "Opaque");
+  JoinBase64Lines(secret, "data");
   const text::Object plain = text::Members(secret, {"stringData"});
   for (const auto& [key, value] : plain) {
     if (!value.is_string()) continue;

@@ -11,13 +11,13 @@ namespace local::server {
 namespace {
 
 void SetServiceDefaults(text::Json& service) {
-  text::SetDefault(service, {"spec", "type"}, "ClusterIP");
+  SetDefaultText(service, {"spec", "type"}, "ClusterIP");
   text::SetDefault(service, {"spec", "sessionAffinity"}, "None");
   text::Json* ports = text::Find(service, {"spec", "ports"});
   if (ports != nullptr && ports->is_array()) {
     for (text::Json& port : ports->get_array()) {
       if (!port.is_object()) continue;
-      text::SetDefault(port, {"protocol"}, "TCP");
+      SetDefaultText(port, {"protocol"}, "TCP");
       const text::Json* number = text::Find(port, {"port"});
       if (number != nullptr) text::SetDefault(port, {"targetPort"}, text::Json(*number));
     }

@@ -221,6 +221,46 @@ TEST(ApiServer, ValuesHaveTheTypesOfTheirFields) {
   server.Patch(400, Path(maps, "c"), text::Object{{"kind", "Secret"}});
 }
 
+// `base64` breaks its lines, and a YAML block ends with one.
+TEST(ApiServer, Base64MayHaveLineBreaks) {
+  TestServer server;
+  const auto made = [&](const char* plural, const char* map) {
+    const text::Json object =
+        server.Expect(201, "POST", fmt::format("/api/v1/namespaces/default/{}", plural),
+                      text::Object{{"metadata", text::Object{{"name", "w"}}},
+                                   {map, text::Object{{"a", "Y\nQ==\r\n"}}}});
+    return std::string(GetString(object, {map, "a"}));
+  };
+  EXPECT_EQ(made("secrets", "data"), "YQ==");
+  EXPECT_EQ(made("configmaps", "binaryData"), "YQ==");
+}
+
+// Templates leave them blank.
+TEST(ApiServer, BlankTextsHaveTheirDefaults) {
+  TestServer server;
+  const std::string core = "/api/v1/namespaces/default/";
+  for (const char* const blank : {"null", R"("")"}) {
+    const auto made = [&](const std::string& plural, const char* format) {
+      const text::Json object = server.Expect(
+          201, "POST", core + plural, *text::ParseJson(fmt::format(fmt::runtime(format), blank)));
+      server.Expect(200, "DELETE", core + plural + "/x?gracePeriodSeconds=0");
+      return object;
+    };
+    const text::Json service = made("services", R"({{"metadata": {{"name": "x"}},
+        "spec": {{"type": {0}, "ports": [{{"port": 1, "protocol": {0}}}]}}}})");
+    EXPECT_EQ(GetString(service, {"spec", "type"}), "ClusterIP");
+    EXPECT_EQ(GetString(text::Items(service, {"spec", "ports"})[0], {"protocol"}), "TCP");
+    EXPECT_EQ(
+        GetString(made("secrets", R"({{"metadata": {{"name": "x"}}, "type": {0}}})"), {"type"}),
+        "Opaque");
+    const text::Json pod =
+        made("pods", R"({{"metadata": {{"name": "x"}}, "spec": {{"restartPolicy": {0},
+        "containers": [{{"name": "c", "image": "i",
+                         "ports": [{{"containerPort": 1, "protocol": {0}}}]}}]}}}})");
+    EXPECT_EQ(GetString(pod, {"spec", "restartPolicy"}), "Always");
+  }
+}
+
 // kubectl's apply says in which order the elements of a list are to be: variables may refer to
 // those before them.
 TEST(ApiServer, AStrategicMergeKeepsTheOrderThatItSays) {
@@ -254,6 +294,21 @@ TEST(ApiServer, AStrategicMergeKeepsTheOrderThatItSays) {
   EXPECT_EQ(order(R"("env":[{"name":"D","value":"1"}])"), "DBCA")
       << "of what the patch does not name it is not said where it stands";
   EXPECT_EQ(order(R"("env":[{"name":"C","$patch":"delete"}])"), "DBA");
+}
+
+// kubectl's apply says so of a Deployment's strategy.
+TEST(ApiServer, AStrategicMergeRetainsTheKeysThatItSays) {
+  TestServer server;
+  constexpr const char* deployments = "/apis/apps/v1/namespaces/default/deployments";
+  server.Expect(201, "POST", deployments, *text::ParseJson(R"({"metadata":{"name":"d"},"spec":{
+      "strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1}},
+      "selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},
+      "spec":{"containers":[{"name":"c","image":"i"}]}}}})"));
+  const text::Json changed = server.Patch(
+      200, Path(deployments, "d"),
+      *text::ParseJson(R"({"spec":{"strategy":{"$retainKeys":["type"],"type":"Recreate"}}})"),
+      "application/strategic-merge-patch+json");
+  EXPECT_EQ(*text::Find(changed, {"spec", "strategy"}), text::Json({{"type", "Recreate"}}));
 }
 
 // kubectl falls back on it for kinds that the cluster does not have, and old ones always ask for

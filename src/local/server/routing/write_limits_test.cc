@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "local/server/testing/test_server.h"
 #include "text/patch.h"
 
@@ -54,6 +56,40 @@ TEST(WriteLimits, NoKindOfWriteMakesAnObjectTooLarge) {
   server.Patch(422, Path(kConfigMapsPath, "m?fieldManager=t"), applied, std::string(kApplyPatch));
   EXPECT_LT(StoredBytes(server), kMost);
   server.Patch(200, Path(kConfigMapsPath, "m"), MoreData("second", 1'000));
+}
+
+// kubectl's apply says with each changed list in which order it is to be.
+TEST(WriteLimits, AThousandVariablesMayBeChangedAtOnce) {
+  TestServer server;
+  constexpr const char* deployments = "/apis/apps/v1/namespaces/default/deployments";
+  const auto variables = [](std::string_view value) {
+    text::Array made;
+    for (int i = 0; i < 1'000; ++i) {
+      made.push_back(text::Object{{"name", "V" + std::to_string(i)}, {"value", value}});
+    }
+    return made;
+  };
+  const auto spec_with = [](text::Object container) {
+    container["name"] = "c";
+    return text::Object{
+        {"template",
+         text::Object{{"spec", text::Object{{"containers", text::Array{std::move(container)}}}}}}};
+  };
+  text::Json deployment =
+      text::Object{{"metadata", text::Object{{"name", "d"}}},
+                   {"spec", spec_with(text::Object{{"image", "i"}, {"env", variables("1")}})}};
+  text::Set(deployment, {"spec", "selector", "matchLabels", "a"}, "b");
+  text::Set(deployment, {"spec", "template", "metadata", "labels", "a"}, "b");
+  server.Expect(201, "POST", deployments, deployment);
+  text::Array order = variables("2");
+  std::reverse(order.begin(), order.end());
+  const text::Json changed = server.Patch(
+      200, Path(deployments, "d"),
+      text::Object{{"spec", spec_with(text::Object{{"env", variables("2")},
+                                                   {"$setElementOrder/env", std::move(order)}})}},
+      "application/strategic-merge-patch+json");
+  const text::Json& container = text::Items(changed, {"spec", "template", "spec", "containers"})[0];
+  EXPECT_EQ(text::Items(container, {"env"})[0], text::Json({{"name", "V999"}, {"value", "2"}}));
 }
 
 // Each element is compared with each, on the thread that all writes share.

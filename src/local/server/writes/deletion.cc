@@ -7,6 +7,8 @@
 
 #include "api/object.h"
 #include "api/pod.h"
+#include "api/schema/schema.h"
+#include "api/schema/type_fault.h"
 #include "base/strings.h"
 #include "local/server/kinds/object_rules.h"
 
@@ -208,6 +210,12 @@ Answer<DeleteOptions> ParseDeleteOptions(const RestRequest& request, const net::
     const std::string_view kind = text::GetString(*body, {"kind"});
     if (!kind.empty() && kind != "DeleteOptions") {
       return Refuse(BadRequest(fmt::format("{} cannot be handled as DeleteOptions", kind)));
+    }
+    api::Shape shape;
+    shape.kind = api::Shape::Kind::kObject;
+    shape.type = api::FindType("DeleteOptions");
+    if (const std::string fault = api::TypeFault(*body, shape); !fault.empty()) {
+      return Refuse(BadRequest(fault));
     }
     for (const text::Json& value : text::Items(*body, {"dryRun"})) {
       if (text::GetString(value, {}) != "All") {

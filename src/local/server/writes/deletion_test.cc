@@ -181,6 +181,7 @@ TEST(Deletion, ADryRunDeletesNothing) {
   const text::Json all = text::Object{{"dryRun", text::Array{"All"}}};
   server.Expect(200, "DELETE", Path(kJobsPath, "j"), all);
   server.Expect(200, "DELETE", kJobsPath, all);
+  server.Expect(400, "DELETE", Path(kJobsPath, "j"), text::Object{{"dryRun", "All"}});
   EXPECT_TRUE(IsThere(server, Path(kJobsPath, "j")));
   server.Expect(422, "DELETE", Path(kJobsPath, "j"), text::Object{{"dryRun", text::Array{"Some"}}});
 }
