@@ -189,7 +189,7 @@ def test_what_each_rank_does(cluster):
     busy, idle = await_true(both_are_at_work)
     assert busy["instance"] == "uneven-master-0" and busy["state"] == "Running"
     # Other programs may leave it little of the machine.
-    assert busy["cpu"] > 0.02 and busy["memoryBytes"] > 1 << 20 and busy["where"].startswith("uneven.py:")
+    assert busy["cpu"] > 0.005 and busy["memoryBytes"] > 1 << 20 and busy["where"].startswith("uneven.py:")
     assert idle["cpu"] < busy["cpu"] and idle["where"] == "uneven.py:3" and idle["step"] == "epoch 1"
     head, first, second = cluster.run("get", "uneven", "--ranks").stdout.splitlines()
     assert head.split() == ["RANK", "INSTANCE", "STATE", "STEP", "QUIET", "CPU", "MEMORY", "LATE", "BY", "WHERE"]
