@@ -235,6 +235,14 @@ bool LastedUntil(const Claim& root, const Evidence& evidence) {
   return root.finding.time && *root.finding.time < *evidence.stall_end + kLongestEnd;
 }
 
+// The stall of that kind ("stalled ", "waiting ") in which the claim's rank gave up.
+std::optional<Fact> StallBehind(const Claim& root, const Evidence& evidence,
+                                std::string_view kind) {
+  const bool is_it =
+      evidence.stall && evidence.stall->text.starts_with(kind) && LastedUntil(root, evidence);
+  return is_it ? evidence.stall : std::nullopt;
+}
+
 // The hang of which the failure is only the end: somebody lost patience with a rank that kept the
 // others waiting. A rank's failure of its own did not come from a hang: nullopt.
 std::optional<Fact> HangBehind(const Claim& root, const Evidence& evidence) {
@@ -243,18 +251,13 @@ std::optional<Fact> HangBehind(const Claim& root, const Evidence& evidence) {
                       root.finding.kind == "hang" || root.finding.level == Level::kSymptom ||
                       IsConsequence(root.finding.level);
   // A stall that is only "waiting ..." is a slow rank rather than a hang.
-  return is_end && evidence.stall && evidence.stall->text.starts_with("stalled ") &&
-                 LastedUntil(root, evidence)
-             ? evidence.stall
-             : std::nullopt;
+  return is_end ? StallBehind(root, evidence, "stalled ") : std::nullopt;
 }
 
 // The rank that was at work when the others lost patience with it.
 std::optional<Fact> SlowRankBehind(const Claim& root, const Evidence& evidence) {
-  return root.finding.level == Level::kSymptom && evidence.stall &&
-                 evidence.stall->text.starts_with("waiting ") && LastedUntil(root, evidence)
-             ? evidence.stall
-             : std::nullopt;
+  return root.finding.level == Level::kSymptom ? StallBehind(root, evidence, "waiting ")
+                                               : std::nullopt;
 }
 
 std::optional<size_t> PlaceOf(const Evidence& evidence, int number) {
@@ -348,36 +351,33 @@ void TakeRankOf(std::string_view text, Verdict& verdict, const Evidence& evidenc
   TakePlaceOf(text, verdict);
 }
 
+void TakeStall(Verdict& verdict, const Evidence& evidence, const Fact& stall) {
+  verdict.evidence.insert(verdict.evidence.begin(),
+                          {stall, {std::nullopt, "it ended by", verdict.title}});
+  verdict.line = stall.text;
+  verdict.advice = Advice::kFixFirst;
+  TakeRankOf(stall.text, verdict, evidence);
+}
+
 void TakeHang(Verdict& verdict, const Evidence& evidence, const Fact& stall) {
-  const std::string& text = stall.text;
-  verdict.evidence.insert(verdict.evidence.begin(), {std::nullopt, "it ended by", verdict.title});
-  verdict.evidence.insert(verdict.evidence.begin(), stall);
+  TakeStall(verdict, evidence, stall);
   verdict.kind = "hang";
   verdict.title = "a rank that stood still kept the others waiting";
-  verdict.line = text;
-  verdict.advice = Advice::kFixFirst;
   verdict.advice_text =
       "Look at the line where that rank was: a branch that only some ranks take, a lock, a file or "
       "a server that does not answer. `muster stacks` shows all ranks while it lasts.";
   verdict.confidence = Confidence::kHigh;
-  if (auto recorder = MissingRecorder(text); !recorder.empty()) {
+  if (auto recorder = MissingRecorder(stall.text); !recorder.empty()) {
     verdict.missing.push_back(std::move(recorder));
   }
-  TakeRankOf(text, verdict, evidence);
 }
 
 // The others' patience, not the rank, decides that it failed.
 void TakeSlowRank(Verdict& verdict, const Evidence& evidence, const Fact& slow) {
-  verdict.evidence.insert(verdict.evidence.begin(), {std::nullopt, "it ended by", verdict.title});
-  verdict.evidence.insert(verdict.evidence.begin(), slow);
+  TakeStall(verdict, evidence, slow);
   verdict.title = "the others did not wait long enough for a rank that was at work";
-  verdict.line = slow.text;
-  verdict.advice = Advice::kFixFirst;
-  verdict.advice_text =
-      "Give that rank less to do between two collective calls, or the others more patience: "
-      "init_process_group(timeout=...).";
+  verdict.advice_text = kAdviceOnSlowRank;
   verdict.confidence = Confidence::kMedium;
-  TakeRankOf(slow.text, verdict, evidence);
 }
 
 // Whether the line ends Python's message about an exception that it ignored, for example in a

@@ -63,6 +63,11 @@ struct Stall {
 // "stalled", "waiting".
 std::string_view NameOf(Stall::Kind kind);
 
+// For the others' time-outs while they waited for a rank that was at work.
+inline constexpr std::string_view kAdviceOnSlowRank =
+    "Give that rank less to do between two collective calls, or the others more patience: "
+    "init_process_group(timeout=...).";
+
 // "stalled 34 s: rank 1 ..."
 std::string Say(const Stall& stall, std::chrono::steady_clock::time_point now);
 

@@ -8,6 +8,7 @@
 
 #include "answers/finding.h"
 #include "answers/log/read_log.h"
+#include "answers/stall/stall.h"
 #include "base/machine/signal_name.h"
 #include "base/strings.h"
 #include "launch/failure/failure_report.h"
@@ -66,6 +67,16 @@ bool IsOfAnyConnection(std::string_view exception) {
                      [exception](std::string_view type) { return exception.starts_with(type); });
 }
 
+// The launcher's own advice is part of a sentence. CUDA_LAUNCH_BLOCKING stays as it is.
+std::string AsPart(std::string_view advice) {
+  std::string part(advice);
+  if (part.size() > 1 && std::isupper(static_cast<unsigned char>(part[1])) == 0) {
+    part[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(part[0])));
+  }
+  if (part.ends_with('.')) part.pop_back();
+  return part;
+}
+
 // Sets the kind and the advice by what the worker printed, if a rule decides them. `text` is the
 // part of `tail` that ended it.
 void Judge(const std::string& text, const std::string& tail, int exit_code,
@@ -90,13 +101,7 @@ void Judge(const std::string& text, const std::string& tail, int exit_code,
   if (!finding || finding->kind == answers::kUnknown || finding->kind == "exception") return;
   if (finding->level == answers::Level::kPeerLost && IsOfAnyConnection(finding->line)) return;
   explanation.kind = finding->kind;
-  explanation.advice = finding->advice_text;
-  // The launcher's own advice is part of a sentence. CUDA_LAUNCH_BLOCKING stays as it is.
-  std::string& advice = explanation.advice;
-  if (advice.size() > 1 && std::isupper(static_cast<unsigned char>(advice[1])) == 0) {
-    advice[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(advice[0])));
-  }
-  if (explanation.advice.ends_with('.')) explanation.advice.pop_back();
+  explanation.advice = AsPart(finding->advice_text);
 }
 
 std::string TracebackText(const Failure& failure) {
@@ -263,9 +268,7 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
       explanation.advice =
           fmt::format("look at the line where that rank was: {}", kWhatKeepsWaiting);
     } else {
-      explanation.advice =
-          "give that rank less to do between two collective calls, or the others more patience: "
-          "init_process_group(timeout=...)";
+      explanation.advice = AsPart(answers::kAdviceOnSlowRank);
     }
   }
   if (root.is_elsewhere && root.stderr_tail.empty() &&

@@ -1,4 +1,5 @@
 #include "api/object.h"
+#include "local/server/kinds/data_rules.h"
 #include "local/server/kinds/kind_rules.h"
 
 namespace local::server {

@@ -217,11 +217,7 @@ void CheckVolumes(const text::Json& pod, Causes& causes) {
     if (name.empty()) {
       causes.push_back(field + ".name: Required value");
     } else {
-      const size_t before = causes.size();
-      CheckLabel(field + ".name", name, causes);
-      if (causes.size() == before && !names.insert(name).second) {
-        causes.push_back(fmt::format("{}.name: Duplicate value: \"{}\"", field, name));
-      }
+      CheckUniqueLabel(field + ".name", name, names, causes);
     }
     size_t types = 0;
     for (const auto& [type, source] : text::Members(volumes[i], {})) {

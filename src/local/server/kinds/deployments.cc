@@ -84,11 +84,7 @@ void DeploymentCells(const text::Json& deployment, base::Time now, Cells& cells)
   cells.Text(Age(api::CreationTime(deployment), now));
   cells.Text(MembersOfContainers(deployment, "name"));
   cells.Text(MembersOfContainers(deployment, "image"));
-  std::vector<std::string> selector;
-  for (const auto& [key, value] : text::Members(deployment, {"spec", "selector", "matchLabels"})) {
-    selector.push_back(fmt::format("{}={}", std::string_view(key), GetString(value, {})));
-  }
-  cells.TextOr(base::Join(selector, ","), "<none>");
+  cells.Selector(text::Members(deployment, {"spec", "selector", "matchLabels"}));
 }
 
 }  // namespace

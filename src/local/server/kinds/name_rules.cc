@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "api/names.h"
 #include "base/strings.h"
 
@@ -60,51 +58,18 @@ std::vector<std::string> NameCauses(NameRule rule, std::string_view name) {
   return causes;
 }
 
-void CheckDataKeys(const text::Json& object, std::string_view map,
-                   std::vector<std::string>& causes) {
-  for (const auto& [key, value] : text::Members(object, {map})) {
-    const std::string_view name = key;
-    const auto is_fine = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-             c == '-' || c == '_' || c == '.';
-    };
-    if (!name.empty() && std::all_of(name.begin(), name.end(), is_fine)) continue;
-    causes.push_back(InvalidValue(
-        fmt::format("{}[{}]", map, name), name,
-        "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "
-        "'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
-        "'[-._a-zA-Z0-9]+')"));
-  }
-}
-
-void JoinBase64Lines(text::Json& object, std::string_view map) {
-  text::Json* const values = text::Find(object, {map});
-  if (values == nullptr || !values->is_object()) return;
-  for (auto& member : values->get_object()) {
-    std::string joined(text::GetString(member.value(), {}));
-    const size_t breaks = std::erase_if(joined, [](char c) { return c == '\n' || c == '\r'; });
-    if (breaks > 0) member.value() = text::Json(joined);
-  }
-}
-
-void CheckStaysImmutable(const text::Json& old, const text::Json& object,
-                         std::initializer_list<std::string_view> fields,
-                         std::vector<std::string>& causes) {
-  if (!text::GetBool(old, {"immutable"}).value_or(false)) return;
-  for (const std::string_view field : fields) {
-    const text::Json* const before = text::Find(old, {field});
-    const text::Json* const after = text::Find(object, {field});
-    const bool is_same =
-        before == nullptr || after == nullptr ? before == after : *before == *after;
-    if (is_same) continue;
-    causes.push_back(
-        fmt::format("{}: Forbidden: field is immutable when `immutable` is set", field));
-  }
-}
-
 void CheckLabel(std::string_view field, std::string_view name, std::vector<std::string>& causes) {
   if (api::IsDnsLabel(name) && name.size() <= api::kMaxLabelLength) return;
   causes.push_back(InvalidValue(field, name, kLabelRule));
+}
+
+void CheckUniqueLabel(const std::string& field, std::string_view name,
+                      std::set<std::string_view>& names, std::vector<std::string>& causes) {
+  const size_t before = causes.size();
+  CheckLabel(field, name, causes);
+  if (causes.size() == before && !names.insert(name).second) {
+    causes.push_back(fmt::format("{}: Duplicate value: \"{}\"", field, name));
+  }
 }
 
 void CheckStrings(const text::Json& object, StringMap which, std::vector<std::string>& causes) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,19 +18,12 @@ enum class NameRule { kSubdomain, kLabel, kDns1035Label };
 std::vector<std::string> NameCauses(NameRule rule, std::string_view name);
 // Checks that the value of `field` is a label by RFC 1123.
 void CheckLabel(std::string_view field, std::string_view name, std::vector<std::string>& causes);
+// The same, and that it is not one of `names`, which it then joins.
+void CheckUniqueLabel(const std::string& field, std::string_view name,
+                      std::set<std::string_view>& names, std::vector<std::string>& causes);
 // Checks metadata.labels (or annotations, whose values are not restricted).
 enum class StringMap { kLabels, kAnnotations };
 void CheckStrings(const text::Json& object, StringMap map, std::vector<std::string>& causes);
-
-// Checks the keys of a ConfigMap or Secret, in the member `map`.
-void CheckDataKeys(const text::Json& object, std::string_view map,
-                   std::vector<std::string>& causes);
-// Removes the line breaks from the base64 in the member `map` of a ConfigMap or Secret.
-void JoinBase64Lines(text::Json& object, std::string_view map);
-// Checks that none of the fields changes once `immutable` is set.
-void CheckStaysImmutable(const text::Json& old, const text::Json& object,
-                         std::initializer_list<std::string_view> fields,
-                         std::vector<std::string>& causes);
 
 // `FIELD: Invalid value: "VALUE": WHY`.
 std::string InvalidValue(std::string_view field, std::string_view value, std::string_view why);

@@ -4,6 +4,7 @@
 
 #include "api/object.h"
 #include "base/strings.h"
+#include "local/server/kinds/data_rules.h"
 #include "local/server/kinds/kind_rules.h"
 
 namespace local::server {

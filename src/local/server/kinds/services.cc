@@ -59,11 +59,7 @@ void CheckService(const text::Json& service, Causes& causes) {
     if (name.empty() && ports.size() > 1) {
       causes.push_back(field + ".name: Required value");
     } else if (!name.empty()) {
-      const size_t before = causes.size();
-      CheckLabel(field + ".name", name, causes);
-      if (causes.size() == before && !names.insert(name).second) {
-        causes.push_back(fmt::format("{}.name: Duplicate value: \"{}\"", field, name));
-      }
+      CheckUniqueLabel(field + ".name", name, names, causes);
     }
     const int64_t port = text::GetInt(ports[i], {"port"}).value_or(0);
     if (port < 1 || port > UINT16_MAX) {
@@ -90,20 +86,13 @@ void ServiceCells(const text::Json& service, base::Time now, Cells& cells) {
                                 node_port ? fmt::format(":{}", *node_port) : "",
                                 protocol.empty() ? "TCP" : protocol));
   }
-  std::vector<std::string> selector;
-  for (const auto& [key, value] : text::Members(service, {"spec", "selector"})) {
-    if (value.is_string()) {
-      selector.push_back(
-          fmt::format("{}={}", std::string_view(key), std::string_view(value.get_string())));
-    }
-  }
   cells.Text(api::Name(service));
   cells.TextOr(text::GetString(service, {"spec", "type"}), "ClusterIP");
   cells.TextOr(text::GetString(service, {"spec", "clusterIP"}), "<none>");
   cells.TextOr(text::GetString(service, {"spec", "externalName"}), "<none>");
   cells.TextOr(base::Join(ports, ","), "<none>");
   cells.Text(Age(api::CreationTime(service), now));
-  cells.TextOr(base::Join(selector, ","), "<none>");
+  cells.Selector(text::Members(service, {"spec", "selector"}));
 }
 
 }  // namespace

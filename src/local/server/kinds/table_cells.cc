@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <vector>
 
-#include "text/json.h"
+#include "base/strings.h"
 
 namespace local::server {
 
@@ -18,6 +19,16 @@ void Cells::Plain(std::string_view text) {
 
 void Cells::Number(double number) {
   Raw(number == std::floor(number) ? fmt::format("{:.0f}", number) : fmt::format("{}", number));
+}
+
+void Cells::Selector(const text::Object& labels) {
+  std::vector<std::string> pairs;
+  for (const auto& [key, value] : labels) {
+    if (!value.is_string()) continue;
+    pairs.push_back(
+        fmt::format("{}={}", std::string_view(key), std::string_view(value.get_string())));
+  }
+  TextOr(base::Join(pairs, ","), "<none>");
 }
 
 void Cells::Raw(std::string_view json) {

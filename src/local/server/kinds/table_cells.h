@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "text/json.h"
 
 namespace local::server {
 
@@ -28,6 +29,8 @@ class Cells {
     Text(text.empty() ? otherwise : text);
   }
   void Number(double number);
+  // "a=b,c=d", or "<none>".
+  void Selector(const text::Object& labels);
   void Flag(bool flag) { Raw(flag ? "true" : "false"); }
 
  private:
