@@ -206,6 +206,15 @@ void Question::Ask(pid_t pid, int signal) {
   if (::syscall(SYS_tgkill, pid, pid, signal) != 0) sizes_.erase(pid);
 }
 
+bool Question::LacksAnswers() const {
+  return std::any_of(sizes_.begin(), sizes_.end(), [this](const auto& asked) {
+    const auto& [pid, size] = asked;
+    if (SizeOf(FileOf(folder_, pid)) > size) return false;
+    const auto stat = process::ReadStat(pid);
+    return stat && (stat->state == 'R' || stat->state == 'S');
+  });
+}
+
 std::map<pid_t, std::string> Question::Answers() const {
   std::map<pid_t, std::string> answers;
   for (const auto& [pid, size] : sizes_) {

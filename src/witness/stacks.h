@@ -63,6 +63,9 @@ class Question {
   // Of kAll: the processes in which another thread was at work.
   const std::set<pid_t>& busy() const { return busy_; }
 
+  // Whether one that can still answer has not: it may be waiting for a processor. A stopped one
+  // answers once it continues.
+  bool LacksAnswers() const;
   // The answers so far, by pid; complete when no more output has come for some milliseconds.
   std::map<pid_t, std::string> Answers() const;
   // Blocks until all have answered, for at most `limit`.

@@ -41,7 +41,11 @@ class StacksTest : public testing::Test {
         (void)!::write(file_, "rank=3 world=8 parent=0\n", 24);
       }
       if (answers) {
-        ::signal(SIGRTMAX - 2, [](int) { (void)!::write(file_, "here I am\n", 10); });
+        late_ = folder_ + "/late";
+        ::signal(SIGRTMAX - 2, [](int) {
+          while (::access(late_.c_str(), F_OK) == 0) ::usleep(1000);
+          (void)!::write(file_, "here I am\n", 10);
+        });
         ::signal(SIGRTMAX - 3, [](int) { (void)!::write(file_, "all of us\n", 10); });
       }
       std::thread([is_busy, ready = ready[1]] {
@@ -68,6 +72,7 @@ class StacksTest : public testing::Test {
 
   std::string folder_;
   static inline int file_ = -1;
+  static inline std::string late_;  // while it exists, nobody answers
 };
 
 TEST_F(StacksTest, WhoHasTheHookIsFoundAndAnswers) {
@@ -85,6 +90,21 @@ TEST_F(StacksTest, WhoHasTheHookIsFoundAndAnswers) {
   EXPECT_EQ(ActivityOf(folder_, pid, tree).dumped, 34u);
   End(pid);
   EXPECT_TRUE(ProcessesIn(folder_).empty());
+}
+
+TEST_F(StacksTest, AnAnswerIsLackingOnlyWhereItCanStillCome) {
+  const pid_t late = Fork(true, true), stopped = Fork(true, true);
+  ::kill(stopped, SIGSTOP);
+  ASSERT_EQ(::waitpid(stopped, nullptr, WUNTRACED), stopped);
+  EXPECT_FALSE(Question(folder_, {stopped}).LacksAnswers());
+  Write("late", "");
+  const Question question(folder_, {late, stopped});
+  EXPECT_TRUE(question.LacksAnswers());
+  std::filesystem::remove(folder_ + "/late");
+  EXPECT_EQ(question.Await(std::chrono::seconds(1)).size(), 1u);
+  EXPECT_FALSE(question.LacksAnswers());
+  End(late);
+  End(stopped);
 }
 
 // Reading the frames of a thread that runs would crash it.

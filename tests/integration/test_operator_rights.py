@@ -75,7 +75,8 @@ class Installed:
         return self.operator
 
     def lead_webhook_here(self):
-        """The operator has put its webhook in, with the Service's usual port."""
+        """Once the operator has put its webhook in, which has the Service's usual port."""
+        wait_until("a webhook", lambda: self.cluster.get("validatingwebhookconfiguration", NAME).get("webhooks"))
         self.cluster.kubectl("patch", "validatingwebhookconfiguration", NAME, "--type=json", "-p", json.dumps(
             [{"op": "replace", "path": "/webhooks/0/clientConfig/service/port", "value": self.port}]))
 

@@ -32,6 +32,7 @@
 #include "rendezvous/store/wait_explainer.h"
 #include "runs/progress/progress_text.h"
 #include "warm/link.h"
+#include "witness/stacks.h"
 
 namespace launch {
 
@@ -123,11 +124,14 @@ class Agent : private rendezvous::RendezvousEvents {
   void WatchStalls();
   void LookForStallsLater(base::Duration pause);
   void LookForStalls();
-  // Asks the ranks' processes for their stacks. A moment later `then` is called from the loop, with
-  // the answers by pid; by then the group may be another one, or about to stop.
+  // Asks the ranks' processes for their stacks. Once they have answered, or have had nearly a
+  // second for it, `then` is called from the loop, with the answers by pid; by then the group may
+  // be another one, or about to stop. `timer`: a member that is not 0 meanwhile.
   using Dumps = std::map<pid_t, std::string>;
-  process::EventLoop::TimerId AskStacks(const std::vector<pid_t>& pids,
-                                        std::function<void(Dumps)> then);
+  void AskStacks(const std::vector<pid_t>& pids, process::EventLoop::TimerId& timer,
+                 std::function<void(Dumps)> then);
+  void AwaitStacks(std::shared_ptr<const witness::Question> question, base::Duration waited,
+                   process::EventLoop::TimerId& timer, std::function<void(Dumps)> then);
   void SayStall(const std::map<int, std::string>& dumps = {});
   // The present stall, or one that has just ended; "" for none.
   std::string StallNow() const;
@@ -218,6 +222,7 @@ class Agent : private rendezvous::RendezvousEvents {
   std::string stall_at_failure_;
   process::EventLoop::TimerId stall_timer_ = 0;
   process::EventLoop::TimerId place_timer_ = 0;
+  process::EventLoop::TimerId missing_stacks_timer_ = 0;
   // The rank that was killed for a stall, and the message; of the current attempt.
   std::optional<std::pair<pid_t, std::string>> stalled_;
   // The rank that was ended because its loss is NaN or infinite, and the line.

@@ -13,7 +13,6 @@
 #include "launch/shim/stacks_hook.h"
 #include "witness/native.h"
 #include "witness/recorder.h"
-#include "witness/stacks.h"
 
 namespace launch {
 namespace {
@@ -21,6 +20,8 @@ namespace {
 constexpr base::Duration kLook = std::chrono::seconds(1);
 // Longer than Python takes to write the stacks of some hundred threads.
 constexpr base::Duration kAnswer = std::chrono::milliseconds(150);
+// A rank on a busy machine gets no processor for a while.
+constexpr base::Duration kLongestAnswer = 6 * kAnswer;
 // By then the recorders have their answers ready, and reading them takes only a moment.
 constexpr std::chrono::milliseconds kTake{30};
 constexpr int kLooksBetweenPlaces = 4;
@@ -110,8 +111,7 @@ void Agent::LookForStalls() {
     if (auto sleep = witness::KernelSleepOf(look.pid, tree)) known.kernel[look.rank] = *sleep;
   }
   auto recorders = std::make_shared<witness::RecorderQuestion>(stacks_folder_, running);
-  stall_timer_ = AskStacks(running, [this, recorders, pids, first, known](Dumps answers) {
-    stall_timer_ = 0;
+  AskStacks(running, stall_timer_, [this, recorders, pids, first, known](Dumps answers) {
     if (!group_ || group_->IsStopping() || group_->Pids() != pids) return LookForStallsLater(kLook);
     const auto by_rank = [&](Dumps by_pid) {
       std::map<int, std::string> ranks;
@@ -135,10 +135,22 @@ void Agent::LookForStalls() {
   });
 }
 
-process::EventLoop::TimerId Agent::AskStacks(const std::vector<pid_t>& pids,
-                                             std::function<void(Dumps)> then) {
-  auto question = std::make_shared<witness::Question>(stacks_folder_, pids);
-  return loop_->After(kAnswer, [question, then = std::move(then)] { then(question->Answers()); });
+void Agent::AskStacks(const std::vector<pid_t>& pids, process::EventLoop::TimerId& timer,
+                      std::function<void(Dumps)> then) {
+  AwaitStacks(std::make_shared<witness::Question>(stacks_folder_, pids), kAnswer, timer,
+              std::move(then));
+}
+
+void Agent::AwaitStacks(std::shared_ptr<const witness::Question> question, base::Duration waited,
+                        process::EventLoop::TimerId& timer, std::function<void(Dumps)> then) {
+  timer = loop_->After(kAnswer, [this, question = std::move(question), waited, &timer,
+                                 then = std::move(then)]() mutable {
+    timer = 0;
+    if (waited < kLongestAnswer && question->LacksAnswers()) {
+      return AwaitStacks(std::move(question), waited + kAnswer, timer, std::move(then));
+    }
+    then(question->Answers());
+  });
 }
 
 // Prints each stall once, again when more is known about it, and when it is over; the status line
@@ -210,8 +222,7 @@ void Agent::LookWhere(int rank) {
   if (index >= pids.size() || pids[index] == 0) return;
   const pid_t pid = pids[index];
   loop_->Cancel(place_timer_);
-  place_timer_ = AskStacks({pid}, [this, pid](const Dumps& answers) {
-    place_timer_ = 0;
+  AskStacks({pid}, place_timer_, [this, pid](const Dumps& answers) {
     const auto answer = answers.find(pid);
     if (snapshots_ && answer != answers.end()) snapshots_->places().See(answer->second);
   });

@@ -121,8 +121,9 @@ void Agent::LookForWaits() {
   if (waits.empty()) return;
   const std::vector<pid_t> pids = MissingHere(waits);
   if (stacks_folder_.empty() || pids.empty()) return SayWaits(waits);
+  if (missing_stacks_timer_ != 0) return;
   // The waiting ranks may have continued meanwhile, so they are checked again.
-  AskStacks(pids, [this](const Dumps& dumps) {
+  AskStacks(pids, missing_stacks_timer_, [this](const Dumps& dumps) {
     Places places;
     for (const auto& [pid, dump] : dumps) {
       if (std::string place = PlaceInDump(dump); !place.empty()) places[pid] = std::move(place);
