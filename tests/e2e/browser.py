@@ -12,7 +12,7 @@ import urllib.request
 
 from ports import free_port
 
-ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-extensions", "--disable-features=Translate,OptimizationHints,MediaRouter", "--renderer-process-limit=1", "--no-zygote", "--disable-quic", "--no-first-run",
              "--disable-background-networking", "--disable-component-update", "--disable-sync",
              "--window-size=1400,1000")
 

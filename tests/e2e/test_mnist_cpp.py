@@ -58,7 +58,7 @@ def python(tmp_path_factory):
     return copy, loss_of(train("--epochs=3", "--resume"))
 
 
-@pytest.mark.parametrize("processes", [1, 2, 4])
+@pytest.mark.parametrize("processes", [1, 2, pytest.param(4, marks=pytest.mark.soak)])
 def test_the_same_weights_come_to_the_same_loss(program, python, processes):
     checkpoint, loss = python
     output = run(LAUNCHER, "--no-python", f"--nproc-per-node={processes}", program, "--epochs=3",

@@ -112,7 +112,8 @@ def test_dp(cluster):
     ("mnist_ddp_launch_host", 2, 2, True, [("--nproc_per_node=4", "--nproc_per_node=2")]),
     ("mnist_ddp_mp_file", 2, 2, False, ()),
     pytest.param("mnist_ddp_mp_tcp_host", 8, 1, False, (), marks=pytest.mark.soak),
-    ("mnist_ddp_mp_tcp_host", 2, 1, False, [("replicas: 7", "replicas: 1"), ("--nnodes=8", "--nnodes=2")])])
+    pytest.param("mnist_ddp_mp_tcp_host", 2, 1, False, [("replicas: 7", "replicas: 1"), ("--nnodes=8", "--nnodes=2")],
+                 marks=pytest.mark.soak)])
 def test_trains_and_sees_what_the_table_says(cluster, yaml, nodes, processes, has_launcher, changes):
     name = run(cluster, yaml, changes=changes)
     check(cluster, name, nodes, processes, has_launcher)

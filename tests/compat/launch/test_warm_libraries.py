@@ -121,9 +121,8 @@ def run(launch, warm, python, *flags, env=None):
     return process.returncode, sorted(out.splitlines()), sorted(clean(err).splitlines()), err
 
 
-# Transformers goes through NumPy and tqdm, and datasets through pandas.
-@pytest.mark.parametrize("library", [pytest.param(name, marks=pytest.mark.soak) if name in ("tqdm", "numpy", "accelerate", "pandas") else name
-                                     for name in PROGRAMS])
+# Transformers goes through NumPy and tqdm, and datasets through pandas. test_all_of_them_at_once has the others too.
+@pytest.mark.parametrize("library", [name if name == "transformers" else pytest.param(name, marks=pytest.mark.soak) for name in PROGRAMS])
 def test_a_program_is_forked_and_says_the_same(launch, warm, python, library):
     launch.script("import sys\nassert sys.argv[0] == 'main.py'\nwas_there = 'torch' in sys.modules and %r in sys.modules\n" % library +
                   REDUCE + PROGRAMS[library] + "\nprint('was there:', was_there)")
