@@ -516,6 +516,49 @@ TEST(JudgedLog, ARankThatBeginsItsWorkHasNotEndedBefore) {
   EXPECT_EQ(JudgeLog(start + end).kind, "exception");
 }
 
+std::optional<int> RankNamedIn(const Evidence& evidence) {
+  const Verdict verdict = Explain(evidence);
+  return verdict.rank ? evidence.ranks[*verdict.rank].rank : std::nullopt;
+}
+
+std::string HydrasBlock(int rank, const std::string& end) {
+  const std::string ruler(83, '=');
+  return ruler + "\n=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   RANK " +
+         std::to_string(rank) + " PID " + std::to_string(5490 + rank) +
+         " RUNNING AT n1\n=   " + end + "\n" + ruler + "\n";
+}
+
+TEST(JudgedLog, WhomHydraKilledIsNotWhoRaised) {
+  const Evidence evidence = ReadLogs({{"job.log",
+                                       "step 1 loss 0.5\nTraceback (most recent call last):\n"
+                                       "  File \"/w/train.py\", line 12, in main\n"
+                                       "ValueError: rank 0 found no label\n\n" +
+                                           HydrasBlock(1, "KILLED BY SIGNAL: 9 (Killed)")}});
+  EXPECT_EQ(Explain(evidence).kind, "exception");
+  EXPECT_EQ(RankNamedIn(evidence), std::nullopt);
+}
+
+TEST(JudgedLog, TheKernelSaysWhichOfThoseThatHydraListsItKilled) {
+  const std::string killed = "KILLED BY SIGNAL: 9 (Killed)";
+  const Evidence evidence = ReadLogs(
+      {{"dmesg",
+        "[8123.1] Memory cgroup out of memory: Killed process 5491 (python3.11) "
+        "total-vm:91234kB, anon-rss:81234kB\n"},
+       {"out.log", "step 1 loss 0.5\n" + HydrasBlock(0, killed) + HydrasBlock(1, killed)}});
+  EXPECT_EQ(Explain(evidence).kind, "host-out-of-memory");
+  EXPECT_EQ(RankNamedIn(evidence), 1);
+}
+
+TEST(JudgedLog, AProcessThatTheProgramStartsAgainIsNoRank) {
+  const Evidence evidence =
+      ReadLogs({{"job.log",
+                 "step 3 loss 0.2\ndata worker process 3 terminated with exit code 1, once more\n"
+                 "step 4 loss 0.1\nTraceback (most recent call last):\n"
+                 "  File \"/w/train.py\", line 12, in main\nValueError: x\n"}});
+  EXPECT_EQ(Explain(evidence).kind, "exception");
+  EXPECT_EQ(RankNamedIn(evidence), std::nullopt);
+}
+
 TEST(JudgedLog, TheBarrierNamesWhoIsMissingAlsoInALogOfItsOwn) {
   const Evidence evidence =
       ReadLogs({{"job.log",

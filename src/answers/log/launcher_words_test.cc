@@ -45,6 +45,14 @@ TEST(LauncherWords, ALargeNumberIsThatOfAProcess) {
   EXPECT_TRUE(ReadLauncherWords({"process 4711 terminated with exit code 1"}).rows.empty());
 }
 
+TEST(LauncherWords, AProcessThatIsStartedAgainIsNoRank) {
+  const std::string_view ended = "process 3 terminated with exit code 1";
+  EXPECT_EQ(ReadLauncherWords({"step 3 loss 0.2", ended, "bye"}).first_rank, 3);
+  EXPECT_TRUE(ReadLauncherWords({"step 3 loss 0.2", ended, "step 4 loss 0.1"}).rows.empty());
+  EXPECT_TRUE(ReadLauncherWords({"WARNING data worker process 3 terminated with exit code 1"})
+                  .rows.empty());
+}
+
 TEST(LauncherWords, AMessageOfMpirunMayBeBroken) {
   for (const std::string_view end : {"exited on", "node n1"}) {
     const std::string whole =

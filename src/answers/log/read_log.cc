@@ -286,9 +286,7 @@ class KilledRanks {
  public:
   explicit KilledRanks(const std::vector<File>& files) {
     for (const File& file : files) {
-      for (const LauncherRow& row : file.words.rows) {
-        if (row.rank && row.pid) ranks_[*row.pid] = *row.rank;
-      }
+      for (const auto& [pid, rank] : file.words.ranks_of_pids) ranks_[pid] = rank;
     }
   }
 
