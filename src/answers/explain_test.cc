@@ -697,8 +697,6 @@ TEST(Explain, OfASignalTheLaunchersWordsDecide) {
 }
 
 TEST(Explain, WhereNobodySaidAnythingTheLaunchersWordsStand) {
-  EXPECT_EQ(OfLog("first process:\n\n  Process name: [[29973,1],3]\n  Exit code:    1\n").line,
-            "Process name: [[29973,1],3]");
   EXPECT_EQ(OfLog("concurrent.futures.process.BrokenProcessPool: A process died\n").title,
             "a worker of a process pool died, and these data do not say why");
 }

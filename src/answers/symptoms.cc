@@ -98,6 +98,33 @@ bool IsOtherWord(std::string_view word) {
          (has("illed") && !word.ends_with("killed")) || (has("died") && word != "died");
 }
 
+// Whether a launcher says in this line how the job ended.
+bool ReportsEnd(std::string_view line) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"srun: ", "slurmstepd: ", "sigkill_handler]", "torch/distributed/elastic/",
+       "torch.distributed.elastic.", "composer.cli.launcher", "torch/multiprocessing/spawn.py",
+       "] Child process with PID ", "launch.py:"});
+  // Open MPI (help-mpi-api.txt, help-prun.txt) and Horovod, which repeats its words.
+  static constexpr auto kOfOpenMpi = std::to_array<std::string_view>(
+      {" noticed that process rank ", "MPI_ABORT was invoked on rank ", "with errorcode ",
+       "Errorcode: ", "NOTE: invoking MPI_ABORT causes ",
+       "You may or may not see output from other processes", "exactly when Open MPI kills them",
+       "Primary job  terminated normally, but ",
+       "a non-zero exit code. Per user-direction, the job has been aborted",
+       " detected that one or more processes exited with non-zero status",
+       "the job to be terminated. The first process to do so was:", "Process name: ",
+       "Exit code:    "});
+  // MPICH and Intel MPI (src/pm/hydra)
+  static constexpr auto kOfHydra = std::to_array<std::string_view>(
+      {"application called MPI_Abort(", "BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES",
+       "=   RANK ", "=   PID ",
+       "=   EXIT CODE: ", "=   KILLED BY SIGNAL: ", "CLEANING UP REMAINING PROCESSES",
+       "YOU CAN IGNORE THE BELOW CLEANUP MESSAGES", "TERMINATED WITH THE EXIT STRING: ",
+       "This typically refers to a problem with your application",
+       "Please see the FAQ page for debugging suggestions"});
+  return HasAny(line, kWords) || HasAny(line, kOfOpenMpi) || HasAny(line, kOfHydra);
+}
+
 }  // namespace
 
 bool OnlySpeaksOfFailure(std::string_view text) {
@@ -115,12 +142,14 @@ bool OnlySpeaksOfFailure(std::string_view text) {
 }
 
 bool IsOfLauncher(std::string_view line) {
-  static constexpr auto kWords = std::to_array<std::string_view>(
-      {"srun: ", "slurmstepd: ", "sigkill_handler]", "torch/distributed/elastic/",
-       "torch.distributed.elastic.", "ProcessGroupNCCL.cpp", "[c10d]", "composer.cli.launcher",
-       "torch/multiprocessing/spawn.py", "] Child process with PID ", "mpirun noticed",
-       "launch.py:"});
-  return HasAny(line, kWords);
+  static constexpr auto kGroups =
+      std::to_array<std::string_view>({"ProcessGroupNCCL.cpp", "[c10d]"});
+  return ReportsEnd(line) || HasAny(line, kGroups);
+}
+
+bool SaysNothing(std::string_view line) {
+  line = base::Trim(line);
+  return line.find_first_not_of(line.starts_with('=') ? '=' : '-') == line.npos || ReportsEnd(line);
 }
 
 bool ReportsExit(std::string_view text) {

@@ -370,9 +370,10 @@ bool MayFollowAnother(const LauncherRow& row) {
          row.exit_code == kShellSignals + SIGTERM || (row.ended == Ended::kUnknown && is_killed);
 }
 
-// Of the rows without an order leaves the only one that has not followed another. Hydra does not
-// list a process that ended by an exit code: if all may have followed one, even a single row may
-// not be the first. Then, and if there are several, one is left without its rank.
+// Of the rows without an order leaves the only one that has not followed another. If there are
+// several, one is left without its rank. If there is none, the one that is left says nothing: Intel
+// MPI, which names ranks, does not list a process that ended by an exit code, and even a single one
+// may have followed that.
 void KeepOneOfUnordered(std::vector<LauncherRow>& rows) {
   const auto unordered =
       std::stable_partition(rows.begin(), rows.end(),
@@ -380,6 +381,7 @@ void KeepOneOfUnordered(std::vector<LauncherRow>& rows) {
   if (unordered == rows.end()) return;
   const auto followers = std::stable_partition(
       unordered, rows.end(), [](const LauncherRow& row) { return !MayFollowAnother(row); });
+  if (followers == unordered && unordered->rank) unordered->exit_code.reset();
   if (followers - unordered != 1) unordered->rank.reset();
   rows.erase(unordered + 1, rows.end());
 }
