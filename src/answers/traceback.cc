@@ -370,6 +370,7 @@ class Reader {
       Raised inner;
       inner.is_aside = raised.is_aside;
       if (!ReadRaised(inner)) break;
+      inner.frames.insert(inner.frames.begin(), raised.frames.begin(), raised.frames.end());
       raised = std::move(inner);
     }
     is_in_group_ = is_in_group_ || raised.Type().ends_with("ExceptionGroup");
