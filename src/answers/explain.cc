@@ -228,9 +228,12 @@ std::optional<Fact> KilledForStall(const Claim& root, const Evidence& evidence) 
 }
 
 // Whether the stall was there when the claim's rank gave up: the rank moves again to say so, and
-// without a stamped line only the end of its process is known.
+// without a stamped line only the end of its process is known. A stall that began later is one of
+// the ranks that were left.
 bool LastedUntil(const Claim& root, const Evidence& evidence) {
   constexpr std::chrono::seconds kLongestEnd{15};
+  const auto& began = evidence.stall->time;
+  if (began && root.finding.time && *root.finding.time < *began) return false;
   if (!evidence.stall_end) return true;
   return root.finding.time && *root.finding.time < *evidence.stall_end + kLongestEnd;
 }

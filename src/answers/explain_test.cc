@@ -1185,6 +1185,18 @@ TEST(Explain, AStallEndsWhenARankRaisesWhatItWaitedForInVain) {
   EXPECT_EQ(Explain(evidence).kind, "hang");
 }
 
+TEST(Explain, AStallThatBeganAfterARankGaveUpIsOfThoseThatWereLeft) {
+  Rank waited = RankOf(0, 1, 90, kTimedOut);
+  for (Line& line : waited.lines) line.time = At(80);
+  Evidence evidence{.ranks = {waited, RankOf(1, 143, 90, "")}, .stall = kStall};
+  evidence.stall->time = At(85);
+  EXPECT_EQ(Explain(evidence).kind, "collective-timeout");
+  evidence.stall_end = At(90);
+  EXPECT_EQ(Explain(evidence).kind, "collective-timeout");
+  evidence.stall->time = At(79);
+  EXPECT_EQ(Explain(evidence).kind, "hang");
+}
+
 TEST(Explain, ARankThatWasTooSlowForTheOthersIsNamed) {
   Fact slow = kStall;
   slow.text = "waiting rank 1 has not entered all_reduce (train.py:88); it is busy";
