@@ -401,7 +401,11 @@ TEST(JudgedLog, PeoplesOwnWordsDecideAnExceptionThatNoRuleKnows) {
   EXPECT_EQ(JudgeLog(frame + "SetupError: the loss became nan\n").kind, "nan");
   for (const char* said :
        {"dominant frequencies differ across channels", "finance: no gradient of the portfolio",
-        "a finite stream across ranks is needed", "the logits of the dominant class differ"}) {
+        "a finite stream across ranks is needed", "the logits of the dominant class differ",
+        "no natural gradient step: the matrix is not positive definite",
+        "the gradient covariance is not positive-definite", "the loss schedule is indefinite",
+        "the loss must be a finite number of seconds", "column height: NaN in 3 rows",
+        "the height of box 3 is NaN"}) {
     EXPECT_EQ(JudgeLog(frame + "SetupError: " + said + "\n").kind, "exception") << said;
   }
 }
@@ -470,14 +474,21 @@ TEST(JudgedLog, AnExceptionsTextMayBeTheTracebackOfAnother) {
       "Traceback (most recent call last):\n"
       "  File \"/w/train.py\", line 9, in <module>\n"
       "    for batch in loader:\n"
-      "  File \"/opt/torch/utils/data/dataloader.py\", line 307, in _process_next_batch\n"
+      "  File \"/opt/site-packages/torch/utils/data/dataloader.py\", line 307, in "
+      "_process_next_batch\n"
       "    raise batch.exc_type(batch.exc_msg)\n"
       "RuntimeError: Traceback (most recent call last):\n"
-      "  File \"/opt/torch/utils/data/dataloader.py\", line 57, in _worker_loop\n"
+      "  File \"/opt/site-packages/torch/utils/data/dataloader.py\", line 57, in _worker_loop\n"
       "    samples = collate_fn([dataset[i] for i in batch_indices])\n";
-  EXPECT_EQ(
-      JudgeLog(begin + "RuntimeError: unable to write to file </torch_76_36> at a.c:383\n").kind,
-      "shm-too-small");
+  const Verdict verdict =
+      JudgeLog(begin + "RuntimeError: unable to write to file </torch_76_36> at a.c:383\n");
+  EXPECT_EQ(verdict.kind, "shm-too-small");
+  EXPECT_EQ(verdict.file, "/w/train.py") << "the innermost frame of the user's own code";
+  EXPECT_EQ(verdict.file_line, 9);
+  const Verdict users = JudgeLog(begin + "  File \"/w/data.py\", line 4, in __getitem__\n" +
+                                 "    return self.rows[i]\nIndexError: list index out of range\n");
+  EXPECT_EQ(users.file, "/w/data.py");
+  EXPECT_EQ(users.file_line, 4);
   EXPECT_EQ(JudgeLog(begin).kind, "exception");  // cut
 }
 
@@ -494,6 +505,11 @@ TEST(JudgedLog, AContainerThatSucceededHasNotFailed) {
       "Status:    Running\n    Last State:     Terminated\n      Reason:       ";
   EXPECT_EQ(JudgeLog(begin + "Completed\n      Exit Code:    0\n").title, kNothing);
   EXPECT_NE(JudgeLog(begin + "Error\n      Exit Code:    2\n").title, kNothing);
+  EXPECT_NE(JudgeLog(begin + "ContainerStatusUnknown\n      Exit Code:    137\n").title, kNothing);
+  EXPECT_NE(JudgeLog("Last State:     Terminated\n      Message:      the trainer gave up\n"
+                     "      Exit Code:    3\n")
+                .title,
+            kNothing);
 }
 
 // An extension of Isaac Sim logs a traceback of each rank while it starts.

@@ -22,6 +22,14 @@ bool IsContainersEnd(std::string_view text) {
          text.ends_with(" Terminated");
 }
 
+// Matches "Exit Code:    137" of kubectl describe.
+bool IsContainersFailure(std::string_view text) {
+  constexpr std::string_view kCode = "Exit Code:";
+  text = base::Trim(text);
+  if (!text.starts_with(kCode)) return false;
+  return base::ParseInt(base::Trim(text.substr(kCode.size()))).value_or(0) != 0;
+}
+
 // Reads "Command '['/usr/bin/gcc', ...", which comes from a library that compiles what it needs.
 bool IsOfCompiler(std::string_view text) {
   static constexpr auto kCompilers =
@@ -263,7 +271,7 @@ bool IsLastWord(std::string_view text) {
                                                                   "JobStatus.FAILED"});
   if (IsEndOfStep(text)) return false;  // whatever ended the step has said why
   if (IsContainersEnd(text)) return false;
-  if (IsShellsWordOfASignal(text)) return true;
+  if (IsContainersFailure(text) || IsShellsWordOfASignal(text)) return true;
   const std::string_view type = text.substr(0, text.find(": "));
   const bool is_exception = type.size() < text.size() && type.find(' ') == std::string_view::npos &&
                             (type.ends_with("Error") || type.ends_with("Exception"));
@@ -276,7 +284,8 @@ bool MentionsFailure(std::string_view text) {
        "ignal",    "raceback",      "rror",        "ailed",       "FAILED",     "ailure",
        "died",     "borted",        "erminated",   "core dumped", "exited",     "xception",
        "hut down", "shutting down", "panicked at "});
-  return (HasAny(text, kWords) || IsError(text)) && !IsWarning(text) && !IsContainersEnd(text);
+  return (HasAny(text, kWords) || IsError(text) || IsContainersFailure(text)) && !IsWarning(text) &&
+         !IsContainersEnd(text);
 }
 
 bool MentionsTrouble(std::string_view text) {
