@@ -134,7 +134,8 @@ void TakeLastTrouble(Verdict& verdict, const Evidence& evidence) {
 
 void TakeCommonLogsLastWords(Verdict& verdict, const Evidence& evidence) {
   const Rank& of = evidence.ranks[*verdict.rank];
-  if (!of.lines.empty() || of.exit_code.value_or(0) >= kSignalBase) return;
+  const bool has_own = !of.lines.empty() || !SaysNothing(of.end_words);  // quoted by its launcher
+  if (has_own || of.exit_code.value_or(0) >= kSignalBase) return;
   const auto log =
       std::find_if(evidence.ranks.begin(), evidence.ranks.end(), [&of](const Rank& rank) {
         return rank.name == of.name && !rank.rank && !rank.lines.empty();

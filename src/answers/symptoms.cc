@@ -114,10 +114,10 @@ bool ReportsEnd(std::string_view line) {
        "] Child process with PID ", "launch.py:"});
   // Open MPI (help-mpi-api.txt, help-prun.txt) and Horovod, which repeats its words.
   static constexpr auto kOfOpenMpi = std::to_array<std::string_view>(
-      {" noticed that process rank ", "MPI_ABORT was invoked on rank ", "with errorcode ",
-       "Errorcode: ", "NOTE: invoking MPI_ABORT causes ",
-       "You may or may not see output from other processes", "exactly when Open MPI kills them",
-       "Primary job  terminated normally, but ",
+      {" noticed that process rank ", " has exited due to process rank ",
+       "MPI_ABORT was invoked on rank ", "with errorcode ", "Errorcode: ",
+       "NOTE: invoking MPI_ABORT causes ", "You may or may not see output from other processes",
+       "exactly when Open MPI kills them", "Primary job  terminated normally, but ",
        "a non-zero exit code. Per user-direction, the job has been aborted",
        " detected that one or more processes exited with non-zero status",
        "the job to be terminated. The first process to do so was:", "Process name: ",
@@ -126,7 +126,7 @@ bool ReportsEnd(std::string_view line) {
   static constexpr auto kOfHydra = std::to_array<std::string_view>(
       {"application called MPI_Abort(", "BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES",
        "=   RANK ", "=   PID ",
-       "=   EXIT CODE: ", "=   KILLED BY SIGNAL: ", "CLEANING UP REMAINING PROCESSES",
+       "EXIT CODE: ", "KILLED BY SIGNAL: ", "CLEANING UP REMAINING PROCESSES",
        "YOU CAN IGNORE THE BELOW CLEANUP MESSAGES", "TERMINATED WITH THE EXIT STRING: ",
        "This typically refers to a problem with your application",
        "Please see the FAQ page for debugging suggestions"});

@@ -309,13 +309,13 @@ std::optional<LauncherRow> ReadDied(const Lines& lines, size_t at) {
 }
 
 // Those that find the process that a launcher's message in line `at` is about.
-using Reader = std::optional<LauncherRow> (*)(const Lines& lines, size_t at);
+using MessageReader = std::optional<LauncherRow> (*)(const Lines& lines, size_t at);
 constexpr auto kReaders =
-    std::to_array<Reader>({ReadSrun, ReadPhrase, ReadMpirunsWrapped, ReadDeepSpeed, ReadDied,
-                           ReadProcessName, ReadMpiAbort, ReadHydra});
+    std::to_array<MessageReader>({ReadSrun, ReadPhrase, ReadMpirunsWrapped, ReadDeepSpeed, ReadDied,
+                                  ReadProcessName, ReadMpiAbort, ReadHydra});
 
 std::optional<LauncherRow> ReadMessage(const Lines& lines, size_t at) {
-  for (const Reader reader : kReaders) {
+  for (const MessageReader reader : kReaders) {
     if (auto row = reader(lines, at)) return row;
   }
   return std::nullopt;
@@ -331,7 +331,7 @@ void ReadMessages(const Lines& lines, std::vector<LauncherRow>& rows) {
     if (!row) continue;
     // Hydra may print the same block twice.
     const bool is_repeated =
-        row->ended == Ended::kUnknown && std::find(rows.begin(), rows.end(), *row) != rows.end();
+        row->ended == Ended::kUnordered && std::find(rows.begin(), rows.end(), *row) != rows.end();
     if (!is_repeated) rows.push_back(std::move(*row));
   }
 }
@@ -367,7 +367,7 @@ void ReadAgent(const Lines& lines, std::vector<LauncherRow>& rows) {
 bool MayFollowAnother(const LauncherRow& row) {
   const bool is_killed = row.exit_code == kShellSignals + SIGKILL;
   return row.ended == Ended::kLater || row.exit_code == 0 ||
-         row.exit_code == kShellSignals + SIGTERM || (row.ended == Ended::kUnknown && is_killed);
+         row.exit_code == kShellSignals + SIGTERM || (row.ended == Ended::kUnordered && is_killed);
 }
 
 // Of the rows without an order leaves the only one that has not followed another. If there are
@@ -377,7 +377,7 @@ bool MayFollowAnother(const LauncherRow& row) {
 void KeepOneOfUnordered(std::vector<LauncherRow>& rows) {
   const auto unordered =
       std::stable_partition(rows.begin(), rows.end(),
-                            [](const LauncherRow& row) { return row.ended != Ended::kUnknown; });
+                            [](const LauncherRow& row) { return row.ended != Ended::kUnordered; });
   if (unordered == rows.end()) return;
   const auto followers = std::stable_partition(
       unordered, rows.end(), [](const LauncherRow& row) { return !MayFollowAnother(row); });

@@ -15,7 +15,7 @@ namespace answers {
 enum class Ended {
   kFirst,      // before all others
   kAsWritten,  // before those of the messages below
-  kUnknown,    // in a list by ranks, which also has those that the launcher ended itself
+  kUnordered,  // in a list by ranks, which also has those that the launcher ended itself
   kLater,      // after another one
 };
 

@@ -130,7 +130,7 @@ std::optional<LauncherRow> ReadHydra(const std::vector<std::string_view>& lines,
   constexpr std::string_view kHost = "RUNNING AT ";
   if (lines[at].find(kBegin) == std::string_view::npos) return std::nullopt;
   LauncherRow row;
-  row.ended = Ended::kUnknown;
+  row.ended = Ended::kUnordered;
   row.words = lines[at];
   for (size_t below = at + 1; below < std::min(at + 3, lines.size()); ++below) {
     const std::string_view line = lines[below];
