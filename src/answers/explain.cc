@@ -147,6 +147,36 @@ const Claim& OfMachine(const Evidence& evidence, const std::vector<Claim>& claim
   return machines == claims.end() ? root : *machines;
 }
 
+// The rank that its launcher calls the first, if the log may have lost what that said: it begins
+// within the traceback of the claim's rank, and has no word of the first one. Ranks of one program
+// often fail alike.
+std::optional<size_t> FirstOfCutLog(const Evidence& evidence, const Claim& root) {
+  if (!root.rank || root.finding.level != Level::kDeciding) return std::nullopt;
+  const Rank& of = evidence.ranks[*root.rank];
+  const bool is_cut = of.rank && !of.lines.empty() && of.lines.front().text.starts_with(' ');
+  const auto first = is_cut ? FirstAmong(evidence, of.name) : std::nullopt;
+  if (!first || of.rank == evidence.first_rank) return std::nullopt;
+  const auto said = FindInRank(evidence.ranks[*first]);
+  const bool has_word = said && (!said->rule.empty() || said->kind != kUnknown);
+  return has_word ? std::nullopt : first;
+}
+
+// Whether the claim is NCCL's about a connection, whose other end may have failed, while another
+// rank has raised something, too.
+bool IsOfOneEnd(const Evidence& evidence, const Claim& root) {
+  constexpr std::string_view kRemote = "remote process exited or there was a network error";
+  const auto says = [](std::string_view part) {
+    return [part](std::string_view text) { return text.find(part) != std::string_view::npos; };
+  };
+  const std::vector<std::string>& words = root.finding.words;
+  if (!root.rank || std::none_of(words.begin(), words.end(), says(kRemote))) return false;
+  return std::any_of(evidence.ranks.begin(), evidence.ranks.end(), [&](const Rank& other) {
+    return other.rank && other.rank != evidence.ranks[*root.rank].rank &&
+           std::any_of(other.lines.begin(), other.lines.end(),
+                       [&](const Line& line) { return says(kTracebackHeader)(line.text); });
+  });
+}
+
 std::string EndOf(const Rank& rank) {
   if (!rank.exit_code) return "ended";
   return fmt::format("exited with code {}{}", *rank.exit_code,
@@ -463,6 +493,8 @@ Verdict Explain(const Evidence& evidence) {
       verdict.rank = named;
     }
   }
+  if (const auto of_cut = FirstOfCutLog(evidence, root)) verdict.rank = of_cut;
+  if (!evidence.first_rank && IsOfOneEnd(evidence, root)) verdict.rank.reset();
   if (const auto nccl = ReadNcclPrefix(verdict.line);
       nccl && verdict.rank && !evidence.ranks[*verdict.rank].rank) {
     if (const auto place = PlaceOf(evidence, nccl->device)) verdict.rank = place;

@@ -123,6 +123,8 @@ TEST(Explain, AProgramThatTheUsersLineRanIsNoLauncher) {
     EXPECT_EQ(kind_of(launcher, "/usr/bin/python3.11"), kUnknown);
     EXPECT_EQ(kind_of(launcher, "accelerate"), kUnknown);
   }
+  EXPECT_EQ(kind_of("/w/train.py", "torchrun"), kUnknown);
+  EXPECT_EQ(kind_of("/w/train.py", "python3', '-m', 'torch.distributed.run"), kUnknown);
   // When a library runs a compiler, this is not the launch of a program.
   for (const char* compiler : {"/usr/bin/gcc", "x86_64-linux-gnu-g++-12", "ninja", "make"}) {
     EXPECT_EQ(kind_of("/v/bin/train-it", compiler), "exception") << compiler;

@@ -575,6 +575,79 @@ TEST(JudgedLog, AProcessThatTheProgramStartsAgainIsNoRank) {
   EXPECT_EQ(RankNamedIn(evidence), std::nullopt);
 }
 
+// The beginning of the log is missing, and with it what the first rank said.
+TEST(JudgedLog, OfALogThatBeginsWithinATracebackTheAgentKnowsTheFirst) {
+  const std::string raised =
+      "[rank3]:     return torch._C._nn.cross_entropy_loss(\n"
+      "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 18.84 GiB.\n";
+  const std::string agent =
+      "E0320 01:57:20.826000 2699931 torch/distributed/elastic/multiprocessing/api.py:984] failed "
+      "(exitcode: 1) local_rank: 2 (pid: 2700005) of binary: /usr/bin/python3\n";
+  const Evidence cut = ReadLogs({{"job.log", raised + agent}});
+  EXPECT_EQ(Explain(cut).kind, "cuda-out-of-memory");
+  EXPECT_EQ(RankNamedIn(cut), 2);
+  const std::string header =
+      "[rank3]: Traceback (most recent call last):\n[rank3]:   File \"a.py\", "
+      "line 3, in f\n";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", header + raised + agent}})), 3);
+}
+
+TEST(JudgedLog, OfAConnectionsTwoEndsNobodyKnowsWhichFailed) {
+  const std::string header = "Traceback (most recent call last):\n";
+  const auto raise = [&](const std::string& rank) {
+    return "[" + rank + "]: " + header + "[" + rank + "]:   File \"/w/a.py\", line 3, in f\n[" +
+           rank +
+           "]: torch.distributed.DistBackendError: NCCL error in: P.cpp:3763, remote process "
+           "exited "
+           "or there was a network error, NCCL version 2.28.8\n[" +
+           rank + "]: ncclRemoteError: A call failed.\n[" + rank + "]: Last error:\n[" + rank +
+           "]: NET/OFI Request 0x7f completed with error. RC: 113. Error: 2 (UNDELIVERABLE).\n";
+  };
+  EXPECT_EQ(Explain(ReadLogs({{"job.log", raise("rank3")}})).kind, "fabric");
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", raise("rank3")}})), 3);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", raise("rank3") + "[rank2]: " + header}})),
+            std::nullopt);
+}
+
+TEST(JudgedLog, WhoseIdDidNotComeInTimeIsMissing) {
+  const Evidence evidence = ReadLogs(
+      {{"job.log",
+        "[rank1]: Traceback (most recent call last):\n[rank1]:   File \"/w/a.py\", line 3, in f\n"
+        "[rank1]: torch.distributed.DistBackendError: [1] is setting up NCCL communicator and "
+        "retrieving ncclUniqueId from [0] via c10d key-value store by key '0', but store->get('0') "
+        "got error: wait timeout after 600000ms, keys: /default_pg/0//cuda//0\n"}});
+  EXPECT_EQ(Explain(evidence).kind, "rendezvous");
+  EXPECT_EQ(RankNamedIn(evidence), 0);
+}
+
+TEST(JudgedLog, APodOfSeveralProcessesIsNoRank) {
+  const std::string raised =
+      "gpu-worker-1: Traceback (most recent call last):\n"
+      "gpu-worker-1:   File \"/w/a.py\", line 3, in f\ngpu-worker-1: ValueError: boom\n";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", raised}})), 1);
+  EXPECT_EQ(
+      RankNamedIn(ReadLogs({{"job.log", raised + "gpu-worker-1: gpu-worker-1:2921:4504 [7] NCCL "
+                                                 "INFO Setting affinity for GPU 7\n"}})),
+      std::nullopt);
+}
+
+TEST(JudgedLog, ALogMayBeAComment) {
+  const Evidence evidence =
+      ReadLogs({{"job.log",
+                 "# [rank1]:   File \"/w/a.py\", line 3, in f\n#\n# [rank1]: ValueError: boom\n"}});
+  EXPECT_EQ(RankNamedIn(evidence), 1);
+}
+
+TEST(JudgedLog, XlasProcessSaysWhichOneItIs) {
+  const Evidence evidence =
+      ReadLogs({{"job.log",
+                 "Process 2 is using TPU:2\nException in device=TPU:2: no such split\n"
+                 "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\n"
+                 "ValueError: no such split\n"}});
+  EXPECT_EQ(Explain(evidence).kind, "exception");
+  EXPECT_EQ(RankNamedIn(evidence), 2);
+}
+
 TEST(JudgedLog, TheBarrierNamesWhoIsMissingAlsoInALogOfItsOwn) {
   const Evidence evidence =
       ReadLogs({{"job.log",

@@ -30,25 +30,42 @@ bool IsContainersFailure(std::string_view text) {
   return base::ParseInt(base::Trim(text.substr(kCode.size()))).value_or(0) != 0;
 }
 
-// Reads "Command '['/usr/bin/gcc', ...", which comes from a library that compiles what it needs.
-bool IsOfCompiler(std::string_view text) {
-  static constexpr auto kCompilers =
-      std::to_array<std::string_view>({"cc", "gcc", "g++", "c++", "clang", "clang++", "nvcc",
-                                       "hipcc", "ptxas", "ld", "ninja", "make", "cmake"});
+// Returns "gcc" of "Command '['/usr/bin/gcc-12', ...".
+std::string_view ProgramOfCommand(std::string_view text) {
   constexpr std::string_view kCommand = "Command ";
   const size_t at = text.find(kCommand);
-  if (at == std::string_view::npos) return false;
+  if (at == std::string_view::npos) return "";
   const size_t begin = text.find_first_not_of("'[\"", at + kCommand.size());
-  if (begin == std::string_view::npos) return false;
+  if (begin == std::string_view::npos) return "";
   std::string_view program = text.substr(begin);
   program = program.substr(0, program.find_first_of(" '\""));
   program = program.substr(program.rfind('/') + 1);  // 0 if there is none
   const size_t version = program.find_last_not_of("0123456789.-");
-  program = program.substr(0, version == std::string_view::npos ? 0 : version + 1);
+  return program.substr(0, version == std::string_view::npos ? 0 : version + 1);
+}
+
+// Whether it comes from a library that compiles what it needs.
+bool IsOfCompiler(std::string_view text) {
+  static constexpr auto kCompilers =
+      std::to_array<std::string_view>({"cc", "gcc", "g++", "c++", "clang", "clang++", "nvcc",
+                                       "hipcc", "ptxas", "ld", "ninja", "make", "cmake"});
+  const std::string_view program = ProgramOfCommand(text);
   return std::any_of(kCompilers.begin(), kCompilers.end(), [program](std::string_view each) {
     return program == each || (program.ends_with(each) &&
                                program.substr(0, program.size() - each.size()).ends_with('-'));
   });
+}
+
+// Whether the program was a launcher, as libraries and programs start it for several GPUs: its
+// exit code is its ranks'.
+bool IsOfLaunch(std::string_view text) {
+  static constexpr auto kLaunchers = std::to_array<std::string_view>(
+      {"torchrun", "accelerate", "deepspeed", "horovodrun", "mpirun", "mpiexec", "srun"});
+  static constexpr auto kModules = std::to_array<std::string_view>(
+      {"torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch"});
+  const std::string_view program = ProgramOfCommand(text);
+  return std::find(kLaunchers.begin(), kLaunchers.end(), program) != kLaunchers.end() ||
+         (program == "python" && HasAny(text, kModules));
 }
 
 bool IsOfWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -332,6 +349,7 @@ bool IsReport(const Chain& chain) {
   const std::string_view type = last.Type();
   if (type == "ChildFailedError" || type == "ProcessExitedException") return true;
   if (last.text.starts_with(kOfSpawned) && HasAny(last.text, kEndsOfSpawned)) return true;
+  if (type == "CalledProcessError" && IsOfLaunch(last.text)) return true;
   // A program's own subprocess.run raises it, too, and so does a library that compiles. In
   // `accelerate` and `deepspeed` it is raised by an installed program.
   return type == "CalledProcessError" && !IsOfCompiler(last.text) &&

@@ -88,6 +88,7 @@ void ReadTableLine(std::string_view text, LauncherRow& row) {
   }
   if (const auto value = TableValue(text, "traceback"); value && value->starts_with("Signal ")) {
     row.words = text;
+    if (!row.pid) row.pid = NumberBehind(*value, " received by PID ");
     const auto number = NumberBehind(*value, "Signal ");
     if (number && !row.exit_code) row.exit_code = kShellSignals + *number;
   }
@@ -222,6 +223,9 @@ constexpr auto kPhrases = std::to_array<Phrase>({
     {"composer.cli.launcher:Rank ", "crashed with exit code "},
     {"noticed that process rank ", "exited on signal "},  // mpirun
     {"(first noticed rank ", "terminated with signal "},  // jsrun
+    {": rank ", " died from signal ", true},              // PALS, Cray's mpiexec
+    {"MPI process (rank: ", ") exited with status "},     // MVAPICH2 (mpispawn.c)
+    {"MPI process (rank: ", ") terminated with signal "},
 });
 
 std::optional<LauncherRow> ReadIn(std::string_view line, const Phrase& phrase) {
@@ -234,6 +238,7 @@ std::optional<LauncherRow> ReadIn(std::string_view line, const Phrase& phrase) {
   LauncherRow row;
   row.rank = rank;
   row.pid = NumberBehind(line, "PID ");
+  if (!row.pid) row.pid = NumberBehind(line, ", pid: ");
   row.words = line;
   const std::string_view end = line.substr(at + phrase.code.size());
   const auto number = NumberOf(end);
@@ -308,11 +313,39 @@ std::optional<LauncherRow> ReadDied(const Lines& lines, size_t at) {
   return row;
 }
 
+// Reads torch_xla's "Exception in device=TPU:3: boom" (xla_multiprocessing.py), which a process
+// prints about itself: a device's number is the process's on its host.
+std::optional<LauncherRow> ReadXla(const Lines& lines, size_t at) {
+  constexpr std::string_view kBegin = "Exception in device=";
+  constexpr int kExitCode = 17;
+  const size_t begin = lines[at].find(kBegin);
+  if (begin == std::string_view::npos) return std::nullopt;
+  LauncherRow row;
+  row.rank = NumberBehind(lines[at].substr(begin + kBegin.size()), ":");
+  row.exit_code = kExitCode;
+  row.words = lines[at];
+  return row.rank ? std::optional(std::move(row)) : std::nullopt;
+}
+
+// Reads Open MPI's "This error was first reported for process rank 0; it may have occurred for
+// other processes as well." of a program that it could not start, broken at any word.
+std::optional<LauncherRow> ReadNotStarted(const Lines& lines, size_t at) {
+  constexpr std::string_view kBegin = "This error was first reported for process";
+  const size_t begin = lines[at].find(kBegin);
+  if (begin == std::string_view::npos) return std::nullopt;
+  const std::string_view below = at + 1 < lines.size() ? lines[at + 1] : "";
+  const std::string whole = fmt::format("{} {}", base::Trim(lines[at]), base::Trim(below));
+  LauncherRow row;
+  row.rank = NumberBehind(whole, "first reported for process rank ");
+  row.words = base::Trim(lines[at]);
+  return row.rank ? std::optional(std::move(row)) : std::nullopt;
+}
+
 // Those that find the process that a launcher's message in line `at` is about.
 using MessageReader = std::optional<LauncherRow> (*)(const Lines& lines, size_t at);
-constexpr auto kReaders =
-    std::to_array<MessageReader>({ReadSrun, ReadPhrase, ReadMpirunsWrapped, ReadDeepSpeed, ReadDied,
-                                  ReadProcessName, ReadMpiAbort, ReadHydra});
+constexpr auto kReaders = std::to_array<MessageReader>(
+    {ReadSrun, ReadPhrase, ReadMpirunsWrapped, ReadDeepSpeed, ReadDied, ReadProcessName, ReadXla,
+     ReadNotStarted, ReadMpiAbort, ReadHydra});
 
 std::optional<LauncherRow> ReadMessage(const Lines& lines, size_t at) {
   for (const MessageReader reader : kReaders) {
@@ -337,8 +370,8 @@ void ReadMessages(const Lines& lines, std::vector<LauncherRow>& rows) {
 }
 
 // Reads "failed (exitcode: -9) local_rank: 1 (pid: 42) of binary: /usr/bin/python3" of torchrun's
-// agent. The local rank is the rank on one node; if there are other rows, it only says what the log
-// has lost of the table that follows.
+// agent. The local rank is the rank on one node; if other rows name ranks, it only says what the
+// log has lost of the table that follows.
 void ReadAgent(const Lines& lines, std::vector<LauncherRow>& rows) {
   constexpr std::string_view kFailed = "failed (exitcode: ";
   const auto line = std::find_if(lines.begin(), lines.end(), [](std::string_view each) {
@@ -351,7 +384,11 @@ void ReadAgent(const Lines& lines, std::vector<LauncherRow>& rows) {
   agents.pid = NumberBehind(*line, "(pid: ");
   agents.exit_code = ExitCode(NumberBehind(*line, "(exitcode: "));
   agents.ended = Ended::kFirst;
-  if (rows.empty()) {
+  const bool is_named = std::any_of(rows.begin(), rows.end(),
+                                    [](const LauncherRow& row) { return row.rank.has_value(); });
+  if (!is_named) {
+    // A row of a table that the log has cut is about the same process.
+    std::erase_if(rows, [](const LauncherRow& row) { return row.ended == Ended::kFirst; });
     rows.push_back(std::move(agents));
     return;
   }
