@@ -889,6 +889,11 @@ TEST(ReadLogs, TheRankThatAnExceptionNamesAsItsOwn) {
   EXPECT_EQ(rank_of("did not receive grad for rank 5: 2\ndid not receive grad for rank 1: 2\n"),
             std::nullopt);
   EXPECT_EQ(rank_of("rank 3 is ready\n"), std::nullopt);
+  const std::string ended = "] Process group watchdog thread terminated with exception: boom\n";
+  EXPECT_EQ(rank_of(("  what():  [PG ID 0 PG GUID 0(default_pg) Rank 3" + ended).c_str()), 3);
+  EXPECT_EQ(rank_of(("  what():  [Rank 3" + ended).c_str()), 3);
+  EXPECT_EQ(rank_of(("  what():  [PG 1 Rank 3" + ended).c_str()), std::nullopt)
+      << "a rank of another group";
 }
 
 TEST(ReadLogs, RanksByTheirPrefixes) {

@@ -128,7 +128,7 @@ bool ReportsEnd(std::string_view line) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"srun: ", "slurmstepd: ", "sigkill_handler]", "torch/distributed/elastic/",
        "torch.distributed.elastic.", "composer.cli.launcher", "torch/multiprocessing/spawn.py",
-       "] Child process with PID ", "launch.py:"});
+       "] Child process with PID ", "launch.py:", " died from signal ", "MPI process (rank: "});
   // Open MPI (help-mpi-api.txt, help-prun.txt) and Horovod, which repeats its words.
   static constexpr auto kOfOpenMpi = std::to_array<std::string_view>(
       {" noticed that process rank ", " has exited due to process rank ",
