@@ -8,7 +8,7 @@
 
 #include "answers/exit_finding.h"
 #include "answers/finding.h"
-#include "answers/loss_watch.h"
+#include "answers/last_words.h"
 #include "answers/program_words.h"
 #include "answers/stall/stack.h"
 #include "answers/stall/stall.h"
@@ -147,6 +147,36 @@ const Claim& OfMachine(const Evidence& evidence, const std::vector<Claim>& claim
   return machines == claims.end() ? root : *machines;
 }
 
+// The rank that its launcher calls the first, if the log may have lost what that said: it begins
+// within the traceback of the claim's rank, and has no word of the first one. Ranks of one program
+// often fail alike.
+std::optional<size_t> FirstOfCutLog(const Evidence& evidence, const Claim& root) {
+  if (!root.rank || root.finding.level != Level::kDeciding) return std::nullopt;
+  const Rank& of = evidence.ranks[*root.rank];
+  const bool is_cut = of.rank && !of.lines.empty() && of.lines.front().text.starts_with(' ');
+  const auto first = is_cut ? FirstAmong(evidence, of.name) : std::nullopt;
+  if (!first || of.rank == evidence.first_rank) return std::nullopt;
+  const auto said = FindInRank(evidence.ranks[*first]);
+  const bool has_word = said && (!said->rule.empty() || said->kind != kUnknown);
+  return has_word ? std::nullopt : first;
+}
+
+// Whether the claim is NCCL's about a connection, whose other end may have failed, while another
+// rank has raised something, too.
+bool IsOfOneEnd(const Evidence& evidence, const Claim& root) {
+  constexpr std::string_view kRemote = "remote process exited or there was a network error";
+  const auto says = [](std::string_view part) {
+    return [part](std::string_view text) { return text.find(part) != std::string_view::npos; };
+  };
+  const std::vector<std::string>& words = root.finding.words;
+  if (!root.rank || std::none_of(words.begin(), words.end(), says(kRemote))) return false;
+  return std::any_of(evidence.ranks.begin(), evidence.ranks.end(), [&](const Rank& other) {
+    return other.rank && other.rank != evidence.ranks[*root.rank].rank &&
+           std::any_of(other.lines.begin(), other.lines.end(),
+                       [&](const Line& line) { return says(kTracebackHeader)(line.text); });
+  });
+}
+
 std::string EndOf(const Rank& rank) {
   if (!rank.exit_code) return "ended";
   return fmt::format("exited with code {}{}", *rank.exit_code,
@@ -228,9 +258,12 @@ std::optional<Fact> KilledForStall(const Claim& root, const Evidence& evidence) 
 }
 
 // Whether the stall was there when the claim's rank gave up: the rank moves again to say so, and
-// without a stamped line only the end of its process is known.
+// without a stamped line only the end of its process is known. A stall that began later is one of
+// the ranks that were left.
 bool LastedUntil(const Claim& root, const Evidence& evidence) {
   constexpr std::chrono::seconds kLongestEnd{15};
+  const auto& began = evidence.stall->time;
+  if (began && root.finding.time && *root.finding.time < *began) return false;
   if (!evidence.stall_end) return true;
   return root.finding.time && *root.finding.time < *evidence.stall_end + kLongestEnd;
 }
@@ -380,115 +413,6 @@ void TakeSlowRank(Verdict& verdict, const Evidence& evidence, const Fact& slow) 
   verdict.confidence = Confidence::kMedium;
 }
 
-// Whether the line ends Python's message about an exception that it ignored, for example in a
-// destructor; no program ends because of that.
-bool IsOfIgnored(const std::vector<Line>& lines, size_t line) {
-  constexpr size_t kMostFrames = 100;
-  // What a destructor raises is ignored, too, if Python's heading is missing.
-  const auto begins_destructors = [&lines](size_t header) {
-    return lines[header].text == kTracebackHeader && header + 1 < lines.size() &&
-           ReadFrame(lines[header + 1].text).function == "__del__";
-  };
-  if (begins_destructors(line)) return true;
-  for (size_t i = line; i-- > 0 && line - i <= kMostFrames;) {
-    const std::string_view text = lines[i].text;
-    if (text.starts_with("Exception ignored ") || begins_destructors(i)) return true;
-    if (!text.starts_with(' ') && text != kTracebackHeader) return false;
-  }
-  return false;
-}
-
-// Whether the program reports an error that it handled, and worked on after an earlier line like
-// this.
-bool WentOnAsBefore(const std::vector<Line>& lines, size_t last) {
-  const size_t line = AboveTraceback(lines, last);
-  const std::string_view text = lines[line].text;
-  if (!IsHandled(text)) return false;
-  bool has_worked = false;
-  for (size_t i = line; i-- > 0;) {
-    const bool is_alike = line == last || lines[i + 1].text == kTracebackHeader;
-    if (has_worked && is_alike && IsSameButNumbers(lines[i].text, text)) return true;
-    has_worked = has_worked || IsProgress(lines[i].text);
-  }
-  return false;
-}
-
-// If no rule knows any line, quotes the last word of a program or its launcher, provided that only
-// a few lines follow it. `is_word` says which lines are such words.
-void FindLastTrouble(Verdict& verdict, const Evidence& evidence,
-                     bool (*is_word)(std::string_view)) {
-  constexpr size_t kMostBehind = 20;
-  const Rank* of = nullptr;
-  const Line* last = nullptr;
-  for (const Rank& rank : evidence.ranks) {
-    if (!HasFailed(rank)) continue;
-    size_t passed = 0;
-    const std::vector<bool> ended_waits = EndedWaitsOf(rank.lines);
-    const auto line = std::find_if(rank.lines.rbegin(), rank.lines.rend(), [&](const Line& each) {
-      const auto place = static_cast<size_t>(&each - rank.lines.data());
-      const bool is_over = !ended_waits.empty() && ended_waits[place];
-      if (base::Trim(each.text).empty() || is_over || IsOfIgnored(rank.lines, place) ||
-          IsBeforeAside(each.text) || WentOnAsBefore(rank.lines, place)) {
-        return false;
-      }
-      return ++passed > kMostBehind || IsProgress(each.text) || is_word(each.text);
-    });
-    if (line == rank.lines.rend() || !is_word(line->text)) continue;
-    if (last != nullptr && line->order < last->order) continue;
-    of = &rank;
-    // The heading of a traceback that the log has cut says nothing.
-    const bool is_heading = line->text.find(kTracebackHeader) != std::string::npos;
-    last = is_heading ? &rank.lines[LastSaid(rank.lines)] : &*line;
-  }
-  if (last == nullptr) return;
-  verdict.title = "it failed, and these data do not say why";
-  if (of->rank && evidence.ranks.size() == 1) {
-    verdict.rank = static_cast<size_t>(of - evidence.ranks.data());
-  }
-  verdict.line = base::Trim(std::string_view(last->text).substr(0, 400));
-  verdict.evidence.push_back({last->time, NameOf(*of), verdict.line});
-  verdict.advice_text =
-      "Look at the logs of all ranks from their beginning on, and at the kernel's (dmesg).";
-}
-
-// Returns the first line with a loss that is not a number, unless a later loss was a number again.
-const Line* LostLossIn(const std::vector<Line>& lines) {
-  const Line* lost = nullptr;
-  for (const Line& line : lines) {
-    if (HasLostLoss(line.text)) {
-      if (lost == nullptr) lost = &line;
-    } else if (IsProgress(line.text) &&
-               base::ToLower(line.text).find("loss") != std::string::npos) {
-      lost = nullptr;
-    }
-  }
-  return lost;
-}
-
-// A program may end without a word after printing what its loss had become. This looks at the rank
-// that failed first, or at the only one that printed anything.
-void NoteLostLoss(Verdict& verdict, const Evidence& evidence) {
-  std::vector<size_t> with_lines;
-  for (size_t i = 0; i < evidence.ranks.size(); ++i) {
-    if (!evidence.ranks[i].lines.empty()) with_lines.push_back(i);
-  }
-  const bool is_only = with_lines.size() == 1;
-  if (!is_only && !verdict.rank) return;
-  const size_t of = is_only ? with_lines[0] : *verdict.rank;
-  const Rank& rank = evidence.ranks[of];
-  if (!HasFailed(rank) || rank.exit_code.value_or(1) >= kSignalBase) return;
-  const Line* const lost = LostLossIn(rank.lines);
-  if (lost == nullptr) return;
-  verdict.title = "its loss had become NaN or infinite, and it ended without a word about it";
-  verdict.evidence.insert(verdict.evidence.begin(),
-                          {lost->time, NameOf(rank), std::string(base::Trim(lost->text))});
-  verdict.line = base::Trim(std::string_view(lost->text).substr(0, 400));
-  verdict.rank = of;
-  verdict.advice_text =
-      "If the program stops at such a loss: lower the learning rate, clip gradients, look at the "
-      "data of that step. Let it raise an exception that says so.";
-}
-
 }  // namespace
 
 std::string_view NameOf(Advice advice) {
@@ -543,12 +467,7 @@ Verdict Explain(const Evidence& evidence) {
   }
   const std::vector<Claim> claims = ClaimsOf(evidence);
   if (claims.empty()) {
-    FindLastTrouble(verdict, evidence, IsLastWord);
-    if (verdict.line.empty()) {
-      FindLastTrouble(verdict, evidence, [](std::string_view text) {
-        return MentionsFailure(text) && !OnlySpeaksOfFailure(text) && !IsAside(text);
-      });
-    }
+    TakeLastTrouble(verdict, evidence);
     if (!verdict.line.empty() && !IsShellsWordOfASignal(verdict.line)) {
       NoteLostLoss(verdict, evidence);
     }
@@ -574,6 +493,8 @@ Verdict Explain(const Evidence& evidence) {
       verdict.rank = named;
     }
   }
+  if (const auto of_cut = FirstOfCutLog(evidence, root)) verdict.rank = of_cut;
+  if (!evidence.first_rank && IsOfOneEnd(evidence, root)) verdict.rank.reset();
   if (const auto nccl = ReadNcclPrefix(verdict.line);
       nccl && verdict.rank && !evidence.ranks[*verdict.rank].rank) {
     if (const auto place = PlaceOf(evidence, nccl->device)) verdict.rank = place;
@@ -610,6 +531,7 @@ Verdict Explain(const Evidence& evidence) {
     TakePlaceOfCrash(verdict, evidence);
   }
   if (verdict.kind == kUnknown && root.finding.rule.empty() && verdict.rank) {
+    TakeCommonLogsLastWords(verdict, evidence);
     NoteLostLoss(verdict, evidence);
   }
   AddConsequences(verdict, evidence, claims, root);

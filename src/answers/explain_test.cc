@@ -123,6 +123,8 @@ TEST(Explain, AProgramThatTheUsersLineRanIsNoLauncher) {
     EXPECT_EQ(kind_of(launcher, "/usr/bin/python3.11"), kUnknown);
     EXPECT_EQ(kind_of(launcher, "accelerate"), kUnknown);
   }
+  EXPECT_EQ(kind_of("/w/train.py", "torchrun"), kUnknown);
+  EXPECT_EQ(kind_of("/w/train.py", "python3', '-m', 'torch.distributed.run"), kUnknown);
   // When a library runs a compiler, this is not the launch of a program.
   for (const char* compiler : {"/usr/bin/gcc", "x86_64-linux-gnu-g++-12", "ninja", "make"}) {
     EXPECT_EQ(kind_of("/v/bin/train-it", compiler), "exception") << compiler;
@@ -697,8 +699,6 @@ TEST(Explain, OfASignalTheLaunchersWordsDecide) {
 }
 
 TEST(Explain, WhereNobodySaidAnythingTheLaunchersWordsStand) {
-  EXPECT_EQ(OfLog("first process:\n\n  Process name: [[29973,1],3]\n  Exit code:    1\n").line,
-            "Process name: [[29973,1],3]");
   EXPECT_EQ(OfLog("concurrent.futures.process.BrokenProcessPool: A process died\n").title,
             "a worker of a process pool died, and these data do not say why");
 }
@@ -889,6 +889,11 @@ TEST(ReadLogs, TheRankThatAnExceptionNamesAsItsOwn) {
   EXPECT_EQ(rank_of("did not receive grad for rank 5: 2\ndid not receive grad for rank 1: 2\n"),
             std::nullopt);
   EXPECT_EQ(rank_of("rank 3 is ready\n"), std::nullopt);
+  const std::string ended = "] Process group watchdog thread terminated with exception: boom\n";
+  EXPECT_EQ(rank_of(("  what():  [PG ID 0 PG GUID 0(default_pg) Rank 3" + ended).c_str()), 3);
+  EXPECT_EQ(rank_of(("  what():  [Rank 3" + ended).c_str()), 3);
+  EXPECT_EQ(rank_of(("  what():  [PG 1 Rank 3" + ended).c_str()), std::nullopt)
+      << "a rank of another group";
 }
 
 TEST(ReadLogs, RanksByTheirPrefixes) {
@@ -1184,6 +1189,18 @@ TEST(Explain, AStallEndsWhenARankRaisesWhatItWaitedForInVain) {
   for (Line& line : evidence.ranks[0].lines) line.time.reset();
   EXPECT_EQ(Explain(evidence).kind, "collective-timeout");
   evidence.stall_end = At(86);
+  EXPECT_EQ(Explain(evidence).kind, "hang");
+}
+
+TEST(Explain, AStallThatBeganAfterARankGaveUpIsOfThoseThatWereLeft) {
+  Rank waited = RankOf(0, 1, 90, kTimedOut);
+  for (Line& line : waited.lines) line.time = At(80);
+  Evidence evidence{.ranks = {waited, RankOf(1, 143, 90, "")}, .stall = kStall};
+  evidence.stall->time = At(85);
+  EXPECT_EQ(Explain(evidence).kind, "collective-timeout");
+  evidence.stall_end = At(90);
+  EXPECT_EQ(Explain(evidence).kind, "collective-timeout");
+  evidence.stall->time = At(79);
   EXPECT_EQ(Explain(evidence).kind, "hang");
 }
 

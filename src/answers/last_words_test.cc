@@ -67,6 +67,67 @@ TEST(LastWords, WhatARankSaysOfAnotherProcessNamesNoRank) {
   EXPECT_NE(well.rank, std::optional<size_t>(0));
 }
 
+// What Open MPI, Intel MPI and MPICH print at the end of a job.
+const std::string kRuler(83, '=');
+const std::string kOpenMpisAbort =
+    "--------------------------------------------------------------------------\n"
+    "MPI_ABORT was invoked on rank 3 in communicator MPI_COMM_WORLD\nwith errorcode 14.\n\n"
+    "NOTE: invoking MPI_ABORT causes Open MPI to kill all MPI processes.\n"
+    "You may or may not see output from other processes, depending on\n"
+    "exactly when Open MPI kills them.\n"
+    "--------------------------------------------------------------------------\n";
+const std::string kOpenMpisExit =
+    "--------------------------------------------------------------------------\n"
+    "Primary job  terminated normally, but 1 process returned\n"
+    "a non-zero exit code. Per user-direction, the job has been aborted.\n"
+    "--------------------------------------------------------------------------\n"
+    "--------------------------------------------------------------------------\n"
+    "mpirun detected that one or more processes exited with non-zero status, thus causing\n"
+    "the job to be terminated. The first process to do so was:\n\n"
+    "  Process name: [[29973,1],3]\n  Exit code:    1\n"
+    "--------------------------------------------------------------------------\n";
+const std::string kIntelsEnd =
+    kRuler + "\n=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n" +
+    "=   RANK 3 PID 92248 RUNNING AT n1\n=   KILLED BY SIGNAL: 9 (Killed)\n" + kRuler + "\n";
+const std::string kMpichsEnd =
+    kRuler + "\n=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n" +
+    "=   PID 92248 RUNNING AT n1\n=   EXIT CODE: 2\n=   CLEANING UP REMAINING PROCESSES\n" +
+    "=   YOU CAN IGNORE THE BELOW CLEANUP MESSAGES\n" + kRuler + "\n" +
+    "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Hangup (signal 1)\n" +
+    "This typically refers to a problem with your application.\n" +
+    "Please see the FAQ page for debugging suggestions\n";
+
+TEST(LastWords, TheProgramsStandAboveThoseOfMpi) {
+  for (const std::string& words : {std::string("ERROR: rank 3 found 7 shards where 8 were needed"),
+                                   std::string("config.yaml: version 3 is not supported here")}) {
+    for (const std::string& end : {kOpenMpisAbort, kOpenMpisExit, kMpichsEnd}) {
+      EXPECT_EQ(Judge("step 1 loss 0.5\n" + words + "\n" + end).line, words) << end;
+    }
+  }
+}
+
+TEST(LastWords, OfManyProcessesThatHydraListsTheProgramsWordsStandFarAbove) {
+  std::string ends;
+  for (int i = 0; i < 8; ++i) ends += kIntelsEnd;
+  const std::string words = "ERROR: found 7 shards where 8 were needed";
+  const std::string abort = "application called MPI_Abort(MPI_COMM_WORLD, 1) - process 3\n";
+  EXPECT_EQ(Judge("step 1 loss 0.5\n" + words + "\n" + ends).line, words);
+  EXPECT_EQ(Judge("step 1 loss 0.5\n" + words + "\n" + abort + ends).line, words);
+}
+
+TEST(LastWords, OfWorkAloneTheLaunchersWordsSayMore) {
+  EXPECT_EQ(Judge("step 1 loss 0.5\n" + kOpenMpisAbort).line,
+            "MPI_ABORT was invoked on rank 3 in communicator MPI_COMM_WORLD");
+  EXPECT_EQ(Judge(kOpenMpisExit).line, "Process name: [[29973,1],3]");
+}
+
+TEST(LastWords, SrunsWordsSayLessThanTheRanks) {
+  const Verdict verdict = Judge(
+      "step 1 loss 0.5\nERROR: no such split: vall\n"
+      "srun: error: n1: task 3: Exited with exit code 1\nsrun: Terminating StepId=7.0\n");
+  EXPECT_EQ(verdict.line, "ERROR: no such split: vall");
+}
+
 TEST(LastWords, ACauseMayStandBelowItsException) {
   const Verdict verdict = Judge(
       "Traceback (most recent call last):\n  File \"/w/train.py\", line 3, in <module>\n    f()\n"

@@ -22,25 +22,50 @@ bool IsContainersEnd(std::string_view text) {
          text.ends_with(" Terminated");
 }
 
-// Reads "Command '['/usr/bin/gcc', ...", which comes from a library that compiles what it needs.
-bool IsOfCompiler(std::string_view text) {
-  static constexpr auto kCompilers =
-      std::to_array<std::string_view>({"cc", "gcc", "g++", "c++", "clang", "clang++", "nvcc",
-                                       "hipcc", "ptxas", "ld", "ninja", "make", "cmake"});
+// Matches "Exit Code:    137" of kubectl describe.
+bool IsContainersFailure(std::string_view text) {
+  constexpr std::string_view kCode = "Exit Code:";
+  text = base::Trim(text);
+  if (!text.starts_with(kCode)) return false;
+  return base::ParseInt(base::Trim(text.substr(kCode.size()))).value_or(0) != 0;
+}
+
+// Returns "gcc" of "Command '['/usr/bin/gcc-12', ...".
+std::string_view ProgramOfCommand(std::string_view text) {
   constexpr std::string_view kCommand = "Command ";
   const size_t at = text.find(kCommand);
-  if (at == std::string_view::npos) return false;
+  if (at == std::string_view::npos) return "";
   const size_t begin = text.find_first_not_of("'[\"", at + kCommand.size());
-  if (begin == std::string_view::npos) return false;
+  if (begin == std::string_view::npos) return "";
   std::string_view program = text.substr(begin);
   program = program.substr(0, program.find_first_of(" '\""));
   program = program.substr(program.rfind('/') + 1);  // 0 if there is none
   const size_t version = program.find_last_not_of("0123456789.-");
-  program = program.substr(0, version == std::string_view::npos ? 0 : version + 1);
+  return program.substr(0, version == std::string_view::npos ? 0 : version + 1);
+}
+
+// Whether it comes from a library that compiles what it needs.
+bool IsOfCompiler(std::string_view text) {
+  static constexpr auto kCompilers =
+      std::to_array<std::string_view>({"cc", "gcc", "g++", "c++", "clang", "clang++", "nvcc",
+                                       "hipcc", "ptxas", "ld", "ninja", "make", "cmake"});
+  const std::string_view program = ProgramOfCommand(text);
   return std::any_of(kCompilers.begin(), kCompilers.end(), [program](std::string_view each) {
     return program == each || (program.ends_with(each) &&
                                program.substr(0, program.size() - each.size()).ends_with('-'));
   });
+}
+
+// Whether the program was a launcher, as libraries and programs start it for several GPUs: its
+// exit code is its ranks'.
+bool IsOfLaunch(std::string_view text) {
+  static constexpr auto kLaunchers = std::to_array<std::string_view>(
+      {"torchrun", "accelerate", "deepspeed", "horovodrun", "mpirun", "mpiexec", "srun"});
+  static constexpr auto kModules = std::to_array<std::string_view>(
+      {"torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch"});
+  const std::string_view program = ProgramOfCommand(text);
+  return std::find(kLaunchers.begin(), kLaunchers.end(), program) != kLaunchers.end() ||
+         (program == "python" && HasAny(text, kModules));
 }
 
 bool IsOfWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -98,6 +123,33 @@ bool IsOtherWord(std::string_view word) {
          (has("illed") && !word.ends_with("killed")) || (has("died") && word != "died");
 }
 
+// Whether a launcher says in this line how the job ended.
+bool ReportsEnd(std::string_view line) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"srun: ", "slurmstepd: ", "sigkill_handler]", "torch/distributed/elastic/",
+       "torch.distributed.elastic.", "composer.cli.launcher", "torch/multiprocessing/spawn.py",
+       "] Child process with PID ", "launch.py:", " died from signal ", "MPI process (rank: "});
+  // Open MPI (help-mpi-api.txt, help-prun.txt) and Horovod, which repeats its words.
+  static constexpr auto kOfOpenMpi = std::to_array<std::string_view>(
+      {" noticed that process rank ", " has exited due to process rank ",
+       "MPI_ABORT was invoked on rank ", "with errorcode ", "Errorcode: ",
+       "NOTE: invoking MPI_ABORT causes ", "You may or may not see output from other processes",
+       "exactly when Open MPI kills them", "Primary job  terminated normally, but ",
+       "a non-zero exit code. Per user-direction, the job has been aborted",
+       " detected that one or more processes exited with non-zero status",
+       "the job to be terminated. The first process to do so was:", "Process name: ",
+       "Exit code:    "});
+  // MPICH and Intel MPI (src/pm/hydra)
+  static constexpr auto kOfHydra = std::to_array<std::string_view>(
+      {"application called MPI_Abort(", "BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES",
+       "=   RANK ", "=   PID ",
+       "EXIT CODE: ", "KILLED BY SIGNAL: ", "CLEANING UP REMAINING PROCESSES",
+       "YOU CAN IGNORE THE BELOW CLEANUP MESSAGES", "TERMINATED WITH THE EXIT STRING: ",
+       "This typically refers to a problem with your application",
+       "Please see the FAQ page for debugging suggestions"});
+  return HasAny(line, kWords) || HasAny(line, kOfOpenMpi) || HasAny(line, kOfHydra);
+}
+
 }  // namespace
 
 bool OnlySpeaksOfFailure(std::string_view text) {
@@ -115,12 +167,14 @@ bool OnlySpeaksOfFailure(std::string_view text) {
 }
 
 bool IsOfLauncher(std::string_view line) {
-  static constexpr auto kWords = std::to_array<std::string_view>(
-      {"srun: ", "slurmstepd: ", "sigkill_handler]", "torch/distributed/elastic/",
-       "torch.distributed.elastic.", "ProcessGroupNCCL.cpp", "[c10d]", "composer.cli.launcher",
-       "torch/multiprocessing/spawn.py", "] Child process with PID ", "mpirun noticed",
-       "launch.py:"});
-  return HasAny(line, kWords);
+  static constexpr auto kGroups =
+      std::to_array<std::string_view>({"ProcessGroupNCCL.cpp", "[c10d]"});
+  return ReportsEnd(line) || HasAny(line, kGroups);
+}
+
+bool SaysNothing(std::string_view line) {
+  line = base::Trim(line);
+  return line.find_first_not_of(line.starts_with('=') ? '=' : '-') == line.npos || ReportsEnd(line);
 }
 
 bool ReportsExit(std::string_view text) {
@@ -234,7 +288,7 @@ bool IsLastWord(std::string_view text) {
                                                                   "JobStatus.FAILED"});
   if (IsEndOfStep(text)) return false;  // whatever ended the step has said why
   if (IsContainersEnd(text)) return false;
-  if (IsShellsWordOfASignal(text)) return true;
+  if (IsContainersFailure(text) || IsShellsWordOfASignal(text)) return true;
   const std::string_view type = text.substr(0, text.find(": "));
   const bool is_exception = type.size() < text.size() && type.find(' ') == std::string_view::npos &&
                             (type.ends_with("Error") || type.ends_with("Exception"));
@@ -247,7 +301,8 @@ bool MentionsFailure(std::string_view text) {
        "ignal",    "raceback",      "rror",        "ailed",       "FAILED",     "ailure",
        "died",     "borted",        "erminated",   "core dumped", "exited",     "xception",
        "hut down", "shutting down", "panicked at "});
-  return (HasAny(text, kWords) || IsError(text)) && !IsWarning(text) && !IsContainersEnd(text);
+  return (HasAny(text, kWords) || IsError(text) || IsContainersFailure(text)) && !IsWarning(text) &&
+         !IsContainersEnd(text);
 }
 
 bool MentionsTrouble(std::string_view text) {
@@ -294,6 +349,7 @@ bool IsReport(const Chain& chain) {
   const std::string_view type = last.Type();
   if (type == "ChildFailedError" || type == "ProcessExitedException") return true;
   if (last.text.starts_with(kOfSpawned) && HasAny(last.text, kEndsOfSpawned)) return true;
+  if (type == "CalledProcessError" && IsOfLaunch(last.text)) return true;
   // A program's own subprocess.run raises it, too, and so does a library that compiles. In
   // `accelerate` and `deepspeed` it is raised by an installed program.
   return type == "CalledProcessError" && !IsOfCompiler(last.text) &&

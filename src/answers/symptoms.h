@@ -12,6 +12,9 @@ namespace answers {
 // A line of a launcher, an agent or a process group about the job's end: not work of the program.
 bool IsOfLauncher(std::string_view line);
 
+// An empty line, a ruler, or a launcher's line about the end: what stands above it says more.
+bool SaysNothing(std::string_view line);
+
 // A launcher's last message about a process that ended by itself, and not by a signal.
 bool ReportsExit(std::string_view line);
 

@@ -11,6 +11,17 @@ TEST(Symptoms, ALaunchersLineIsNoWork) {
   EXPECT_FALSE(IsOfLauncher("step 3 loss 0.5"));
 }
 
+TEST(Symptoms, RulersAndTheWordsOfLaunchersSayNothing) {
+  for (const char* line : {"", "  ", "==========", "-----", "=   RANK 1 PID 7 RUNNING AT n1",
+                           "srun: error: n1: task 3: Exited with exit code 1"}) {
+    EXPECT_TRUE(SaysNothing(line)) << line;
+  }
+  for (const char* line : {"step 3 loss 0.5", "=-=-=", "--help",
+                           "[W socket.cpp:401] [c10d] The server socket cannot be initialized"}) {
+    EXPECT_FALSE(SaysNothing(line)) << line;
+  }
+}
+
 TEST(Symptoms, DashNamesAScriptANumberAndAProgramWithoutBlanks) {
   for (const char* line : {"run: 3: deepspeed: not found", "./a/run.sh: 12: /opt/x: not found",
                            "n2: run: 3: deepspeed: not found"}) {

@@ -370,6 +370,7 @@ class Reader {
       Raised inner;
       inner.is_aside = raised.is_aside;
       if (!ReadRaised(inner)) break;
+      inner.frames.insert(inner.frames.begin(), raised.frames.begin(), raised.frames.end());
       raised = std::move(inner);
     }
     is_in_group_ = is_in_group_ || raised.Type().ends_with("ExceptionGroup");
@@ -638,16 +639,18 @@ size_t AboveTraceback(std::span<const Line> lines, size_t line) {
 }
 
 size_t LastSaid(std::span<const Line> lines) {
-  const auto last_before = [&lines](size_t end) {
-    while (end > 0 && base::Trim(lines[end - 1].text).empty()) --end;
+  const auto last_before = [&lines](size_t end, auto is_passed) {
+    while (end > 0 && is_passed(lines[end - 1].text)) --end;
     return end > 0 ? end - 1 : lines.size();
   };
-  const size_t last = last_before(lines.size());
+  const auto is_empty = [](std::string_view text) { return base::Trim(text).empty(); };
+  size_t last = last_before(lines.size(), SaysNothing);
+  if (last == lines.size()) last = last_before(lines.size(), is_empty);
   if (last == lines.size()) return last;
   size_t header = last;
   while (header > 0 && IsIndented(lines[header].text)) --header;
   if (lines[header].text.find(kTracebackHeader) == std::string::npos) return last;
-  const size_t before = last_before(header);
+  const size_t before = last_before(header, is_empty);
   if (before < lines.size()) return before;
   for (size_t i = last; i > header; --i) {
     if (!ReadFrame(lines[i].text).file.empty()) return i;

@@ -57,9 +57,9 @@ std::string_view FlattenedIn(std::string_view line);
 // The line above the traceback that begins or ends in this line; the line itself if none does.
 size_t AboveTraceback(std::span<const Line> lines, size_t line);
 
-// The line that says most at the end of a log: the last one that is not empty or, if a traceback is
-// cut there, the last one before it. If nothing stands before it, its innermost frame. The number
-// of lines if all are empty.
+// The line that says most at the end of a log: the last one that says anything (SaysNothing) or, if
+// a traceback is cut there, the last one before it. If nothing stands before it, its innermost
+// frame. If no line says anything, the last one that is not empty; the number of lines if all are.
 size_t LastSaid(std::span<const Line> lines);
 
 // "  File "x.py", line 3, in f"; a Frame without a file for another line.

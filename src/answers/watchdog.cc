@@ -167,6 +167,13 @@ std::optional<int> MissingAtBarrier(std::string_view line) {
     const std::string_view number = line.substr(at + kOfHorovod.size());
     return RankNumber(number.substr(0, number.find(']')));  // of several, none
   }
+  constexpr std::string_view kId = "retrieving ncclUniqueId from [";
+  if (const size_t at = line.find(kId); at != std::string_view::npos) {
+    const std::string_view behind = line.substr(at + kId.size());
+    const bool is_late = behind.find("wait timeout after") != std::string_view::npos ||
+                         behind.find("got error: Socket Timeout") != std::string_view::npos;
+    return is_late ? RankNumber(behind.substr(0, behind.find(']'))) : std::nullopt;
+  }
   const size_t end = line.find(" failed to pass monitoredBarrier");
   if (end == std::string_view::npos) return std::nullopt;
   line = line.substr(0, end);

@@ -30,7 +30,8 @@ bool EndsFrames(const RankLog& log, size_t line) {
 // C++, or a launcher's words.
 bool IsOfReport(const RankLog& log, size_t line) {
   const std::string_view text = base::Trim(log.lines()[line].text);
-  return text.empty() || text.starts_with(kFrameOfCpp) || IsOfLauncher(text) || log.IsInChain(line);
+  return SaysNothing(text) || text.starts_with(kFrameOfCpp) || IsOfLauncher(text) ||
+         log.IsInChain(line);
 }
 
 template <typename Predicate>
@@ -63,7 +64,7 @@ std::optional<Finding> ReadBare(const RankLog& log) {
   for (size_t words = 0; begin > log.working_until() && words < kLastWords; --begin) {
     const std::string_view text = base::Trim(log.lines()[begin - 1].text);
     if (IsShellsWordOfASignal(text)) return std::nullopt;
-    words += text.empty() || text.starts_with(kFrameOfCpp) ? 0 : 1;
+    words += SaysNothing(text) || text.starts_with(kFrameOfCpp) ? 0 : 1;
   }
   const auto is_asked = [&log, begin](size_t line) {
     const std::string_view text = log.lines()[line].text;

@@ -10,7 +10,7 @@
 namespace answers {
 namespace {
 
-bool IsNothing(std::string_view text) { return base::Trim(text).empty() || IsOfLauncher(text); }
+bool IsNothing(std::string_view text) { return SaysNothing(text) || IsOfLauncher(text); }
 
 }  // namespace
 

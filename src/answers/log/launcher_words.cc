@@ -4,16 +4,20 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <set>
 #include <utility>
 
 #include "answers/log/mpi_words.h"
 #include "answers/log/own_stamp.h"
+#include "answers/program_words.h"
 #include "answers/signal_words.h"
 #include "base/strings.h"
 
 namespace answers {
 namespace {
+
+using Lines = std::vector<std::string_view>;
 
 constexpr int kShellSignals = 128;
 
@@ -54,7 +58,7 @@ std::optional<int> ExitOfSignal(std::string_view words) {
 
 // Reads "muster-launch: node 1 of 2: ranks 2 to 3 of 4, start 1". Returns nullopt if the lines are
 // from several nodes, because lines of the others cannot be distinguished.
-std::optional<NodeRanks> ReadNodeRanks(const std::vector<std::string_view>& lines) {
+std::optional<NodeRanks> ReadNodeRanks(const Lines& lines) {
   constexpr std::string_view kBegin = "muster-launch: node ";
   std::optional<NodeRanks> ranks;
   std::optional<int> node;
@@ -84,6 +88,7 @@ void ReadTableLine(std::string_view text, LauncherRow& row) {
   }
   if (const auto value = TableValue(text, "traceback"); value && value->starts_with("Signal ")) {
     row.words = text;
+    if (!row.pid) row.pid = NumberBehind(*value, " received by PID ");
     const auto number = NumberBehind(*value, "Signal ");
     if (number && !row.exit_code) row.exit_code = kShellSignals + *number;
   }
@@ -112,12 +117,13 @@ bool IsRow(std::string_view text) {
                      [text](std::string_view row) { return text.starts_with(row); });
 }
 
-// Reads the tables of all nodes' agents. The earliest root cause is the job's or, if they have no
-// times, the last one.
-void ReadTables(const std::vector<std::string_view>& lines, LauncherWords& words) {
+// Reads the tables of all nodes' agents.
+void ReadTables(const Lines& lines, std::vector<LauncherRow>& rows) {
   enum class Part { kNone, kFailures, kRoot } part = Part::kNone;
-  std::vector<size_t> roots;
   bool is_cut = false;
+  const auto add = [&rows, &part] {
+    rows.emplace_back().ended = part == Part::kRoot ? Ended::kFirst : Ended::kLater;
+  };
   for (const std::string_view line : lines) {
     const std::string_view text = base::Trim(line);
     if (is_cut && !IsRow(text)) {
@@ -129,33 +135,23 @@ void ReadTables(const std::vector<std::string_view>& lines, LauncherWords& words
     if (part == Part::kNone && IsOfCutTable(text)) {
       part = Part::kRoot;  // the root cause is the last part of a table
       is_cut = true;
-      roots.push_back(words.rows.size());
-      words.rows.emplace_back();
+      add();
     }
     if (part == Part::kNone) continue;
-    if (text.starts_with('[') && text.ends_with("]:")) {
-      if (part == Part::kRoot) roots.push_back(words.rows.size());
-      words.rows.emplace_back();
-    }
-    if (!words.rows.empty()) ReadTableLine(text, words.rows.back());
-  }
-  for (const size_t root : roots) {
-    const LauncherRow& row = words.rows[root];
-    if (row.time && words.first_time && *words.first_time <= *row.time) continue;
-    words.first_rank = row.rank;
-    words.first_time = row.time;
+    if (text.starts_with('[') && text.ends_with("]:")) add();
+    if (!rows.empty()) ReadTableLine(text, rows.back());
   }
 }
 
 // Adds what muster-launch says, below its table, about the rank that failed first.
-void ReadExplanation(const std::vector<std::string_view>& lines, LauncherWords& words) {
+void ReadExplanation(const Lines& lines, std::vector<LauncherRow>& rows) {
   constexpr std::string_view kSaid = ", its last line: ";
   for (size_t i = 0; i < lines.size(); ++i) {
     if (lines[i].find(" failed first (local rank ") == std::string_view::npos) continue;
     const auto rank = NumberBehind(lines[i], ": rank ");
-    const auto row = std::find_if(words.rows.rbegin(), words.rows.rend(),
+    const auto row = std::find_if(rows.rbegin(), rows.rend(),
                                   [&rank](const LauncherRow& each) { return each.rank == rank; });
-    if (!rank || row == words.rows.rend()) continue;
+    if (!rank || row == rows.rend()) continue;
     for (size_t below = i + 1; below < lines.size() && lines[below].starts_with("  "); ++below) {
       if (const auto why = TableValue(lines[below], "why")) {
         const size_t said = why->find(kSaid);
@@ -178,8 +174,8 @@ std::string_view SrunsError(std::string_view line) {
 
 // Reads "srun: error: gpu-03: task 5: Exited with exit code 1". If there are several tasks, it is
 // unknown which was first.
-std::optional<LauncherRow> ReadSrun(std::string_view whole) {
-  const std::string_view line = SrunsError(whole);
+std::optional<LauncherRow> ReadSrun(const Lines& lines, size_t at) {
+  const std::string_view line = SrunsError(lines[at]);
   if (line.empty()) return std::nullopt;
   const auto task = NumberBehind(line, ": task ");
   if (!task) return std::nullopt;
@@ -195,7 +191,7 @@ std::optional<LauncherRow> ReadSrun(std::string_view whole) {
 
 // Reads mpirun's "Process name: [[29973,1],3]" and Horovod's "Process name: 3", with the exit code
 // in the next line.
-std::optional<LauncherRow> ReadProcessName(const std::vector<std::string_view>& lines, size_t at) {
+std::optional<LauncherRow> ReadProcessName(const Lines& lines, size_t at) {
   const auto name = TableValue(lines[at], "Process name");
   if (!name || at + 1 == lines.size()) return std::nullopt;
   const auto code = TableValue(lines[at + 1], "Exit code");
@@ -215,9 +211,6 @@ struct Phrase {
   // process that it started.
   bool is_code_next = false;
 };
-// The message of mp.spawn's exception, without its type: a program may have caught and logged it.
-constexpr std::string_view kSpawned = kOfSpawned.substr(kOfSpawned.find("process "));
-constexpr int kMostSpawned = 1023;  // a larger number is a process' own, of something else
 constexpr auto kPhrases = std::to_array<Phrase>({
     {"[rank: ", "terminated with code "},                     // Lightning
     {"-- Process ", "terminated with the following error:"},  // torch.multiprocessing
@@ -227,51 +220,76 @@ constexpr auto kPhrases = std::to_array<Phrase>({
     {"ank ", " exited with code ", true},
     {"ank ", " exited with exit code ", true},
     {"ank ", " exited with status ", true},
-    {kSpawned, kEndsOfSpawned[0], true},
-    {kSpawned, kEndsOfSpawned[1], true},
     {"composer.cli.launcher:Rank ", "crashed with exit code "},
     {"noticed that process rank ", "exited on signal "},  // mpirun
     {"(first noticed rank ", "terminated with signal "},  // jsrun
+    {": rank ", " died from signal ", true},              // PALS, Cray's mpiexec
+    {"MPI process (rank: ", ") exited with status "},     // MVAPICH2 (mpispawn.c)
+    {"MPI process (rank: ", ") terminated with signal "},
 });
 
-std::optional<LauncherRow> ReadPhrase(std::string_view line) {
+std::optional<LauncherRow> ReadIn(std::string_view line, const Phrase& phrase) {
+  const auto rank = NumberBehind(line, phrase.rank);
+  const size_t at = line.find(phrase.code);
+  if (!rank || at == std::string_view::npos) return std::nullopt;
+  const std::string_view between = phrase.code.starts_with(' ') ? "" : " ";
+  const std::string together = fmt::format("{}{}{}{}", phrase.rank, *rank, between, phrase.code);
+  if (phrase.is_code_next && line.find(together) == line.npos) return std::nullopt;
+  LauncherRow row;
+  row.rank = rank;
+  row.pid = NumberBehind(line, "PID ");
+  if (!row.pid) row.pid = NumberBehind(line, ", pid: ");
+  row.words = line;
+  const std::string_view end = line.substr(at + phrase.code.size());
+  const auto number = NumberOf(end);
+  if (phrase.code.ends_with("signal ")) {
+    row.exit_code = number ? std::optional(kShellSignals + *number) : ExitOfSignal(end);
+  } else {
+    row.exit_code = number ? ExitCode(number) : std::optional(1);
+  }
+  return row;
+}
+
+std::optional<LauncherRow> ReadPhraseIn(std::string_view line) {
   for (const Phrase& phrase : kPhrases) {
-    const auto rank = NumberBehind(line, phrase.rank);
-    const size_t at = line.find(phrase.code);
-    if (!rank || at == std::string_view::npos) continue;
-    const std::string_view between = phrase.code.starts_with(' ') ? "" : " ";
-    const std::string together = fmt::format("{}{}{}{}", phrase.rank, *rank, between, phrase.code);
-    if (phrase.is_code_next && line.find(together) == line.npos) continue;
-    if (phrase.rank == kSpawned && *rank > kMostSpawned) continue;
-    LauncherRow row;
-    row.rank = rank;
-    row.pid = NumberBehind(line, "PID ");
-    row.words = line;
-    const std::string_view end = line.substr(at + phrase.code.size());
-    const auto number = NumberOf(end);
-    if (phrase.code.ends_with("signal ")) {
-      row.exit_code = number ? std::optional(kShellSignals + *number) : ExitOfSignal(end);
-    } else {
-      row.exit_code = number ? ExitCode(number) : std::optional(1);
-    }
-    return row;
+    if (auto row = ReadIn(line, phrase)) return row;
   }
   return std::nullopt;
 }
 
+std::optional<LauncherRow> ReadPhrase(const Lines& lines, size_t at) {
+  return ReadPhraseIn(lines[at]);
+}
+
 // mpirun's message is longer than a terminal's line, so that mails and pastes break it.
-std::optional<LauncherRow> ReadMpirunsWrapped(std::string_view line, std::string_view below) {
+std::optional<LauncherRow> ReadMpirunsWrapped(const Lines& lines, size_t at) {
   constexpr std::string_view kEnds = " exited on signal ";
-  if (line.find("noticed that process rank ") == line.npos || line.find(kEnds) != line.npos) {
+  const std::string_view line = lines[at];
+  if (at + 1 == lines.size() || line.find("noticed that process rank ") == line.npos ||
+      line.find(kEnds) != line.npos) {
     return std::nullopt;
   }
-  return ReadPhrase(fmt::format("{} {}", base::Trim(line), base::Trim(below)));
+  return ReadPhraseIn(fmt::format("{} {}", base::Trim(line), base::Trim(lines[at + 1])));
+}
+
+// Reads the message of mp.spawn's exception without its type: a program may have caught and printed
+// it. Many programs say the same of any process of theirs.
+std::optional<LauncherRow> ReadSpawned(std::string_view line) {
+  constexpr std::string_view kSpawned = kOfSpawned.substr(kOfSpawned.find("process "));
+  constexpr int kMostSpawned = 1023;  // a larger number is a process' own
+  if (IsWarning(line)) return std::nullopt;
+  for (const std::string_view end : kEndsOfSpawned) {
+    auto row = ReadIn(line, {kSpawned, end, true});
+    if (row && *row->rank <= kMostSpawned) return row;
+  }
+  return std::nullopt;
 }
 
 // Reads "['python', '-u', 'train.py', '--local_rank=1'] exits with return code = -11". The command
 // is that of the process that DeepSpeed's launcher started last, and not of the one that ended
 // (deepspeed/launcher/launch.py), so that it names no rank.
-std::optional<LauncherRow> ReadDeepSpeed(std::string_view line) {
+std::optional<LauncherRow> ReadDeepSpeed(const Lines& lines, size_t at) {
+  const std::string_view line = lines[at];
   const auto code = NumberBehind(line, "] exits with return code = ");
   if (!code) return std::nullopt;
   LauncherRow row;
@@ -282,11 +300,12 @@ std::optional<LauncherRow> ReadDeepSpeed(std::string_view line) {
 
 // Reads "Command '['python', 'train.py']' died with <Signals.SIGSEGV: 11>." (subprocess.py), which
 // names no rank.
-std::optional<LauncherRow> ReadDied(std::string_view line) {
+std::optional<LauncherRow> ReadDied(const Lines& lines, size_t at) {
   constexpr std::string_view kDied = "' died with <Signals.";
-  const size_t at = line.find(kDied);
+  const std::string_view line = lines[at];
+  const size_t died = line.find(kDied);
   const auto signal =
-      at == std::string_view::npos ? std::nullopt : NumberBehind(line.substr(at), ": ");
+      died == std::string_view::npos ? std::nullopt : NumberBehind(line.substr(died), ": ");
   if (!signal) return std::nullopt;
   LauncherRow row;
   row.exit_code = kShellSignals + *signal;
@@ -294,9 +313,119 @@ std::optional<LauncherRow> ReadDied(std::string_view line) {
   return row;
 }
 
+// Reads torch_xla's "Exception in device=TPU:3: boom" (xla_multiprocessing.py), which a process
+// prints about itself: a device's number is the process's on its host.
+std::optional<LauncherRow> ReadXla(const Lines& lines, size_t at) {
+  constexpr std::string_view kBegin = "Exception in device=";
+  constexpr int kExitCode = 17;
+  const size_t begin = lines[at].find(kBegin);
+  if (begin == std::string_view::npos) return std::nullopt;
+  LauncherRow row;
+  row.rank = NumberBehind(lines[at].substr(begin + kBegin.size()), ":");
+  row.exit_code = kExitCode;
+  row.words = lines[at];
+  return row.rank ? std::optional(std::move(row)) : std::nullopt;
+}
+
+// Reads Open MPI's "This error was first reported for process rank 0; it may have occurred for
+// other processes as well." of a program that it could not start, broken at any word.
+std::optional<LauncherRow> ReadNotStarted(const Lines& lines, size_t at) {
+  constexpr std::string_view kBegin = "This error was first reported for process";
+  const size_t begin = lines[at].find(kBegin);
+  if (begin == std::string_view::npos) return std::nullopt;
+  const std::string_view below = at + 1 < lines.size() ? lines[at + 1] : "";
+  const std::string whole = fmt::format("{} {}", base::Trim(lines[at]), base::Trim(below));
+  LauncherRow row;
+  row.rank = NumberBehind(whole, "first reported for process rank ");
+  row.words = base::Trim(lines[at]);
+  return row.rank ? std::optional(std::move(row)) : std::nullopt;
+}
+
+// Those that find the process that a launcher's message in line `at` is about.
+using MessageReader = std::optional<LauncherRow> (*)(const Lines& lines, size_t at);
+constexpr auto kReaders = std::to_array<MessageReader>(
+    {ReadSrun, ReadPhrase, ReadMpirunsWrapped, ReadDeepSpeed, ReadDied, ReadProcessName, ReadXla,
+     ReadNotStarted, ReadMpiAbort, ReadHydra});
+
+std::optional<LauncherRow> ReadMessage(const Lines& lines, size_t at) {
+  for (const MessageReader reader : kReaders) {
+    if (auto row = reader(lines, at)) return row;
+  }
+  return std::nullopt;
+}
+
+void ReadMessages(const Lines& lines, std::vector<LauncherRow>& rows) {
+  size_t worked_until = lines.size();
+  while (worked_until > 0 && !IsProgress(lines[worked_until - 1])) --worked_until;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    auto row = ReadMessage(lines, i);
+    // Where work follows, the program has started its process again.
+    if (!row && i >= worked_until) row = ReadSpawned(lines[i]);
+    if (!row) continue;
+    // Hydra may print the same block twice.
+    const bool is_repeated =
+        row->ended == Ended::kUnordered && std::find(rows.begin(), rows.end(), *row) != rows.end();
+    if (!is_repeated) rows.push_back(std::move(*row));
+  }
+}
+
+// Reads "failed (exitcode: -9) local_rank: 1 (pid: 42) of binary: /usr/bin/python3" of torchrun's
+// agent. The local rank is the rank on one node; if other rows name ranks, it only says what the
+// log has lost of the table that follows.
+void ReadAgent(const Lines& lines, std::vector<LauncherRow>& rows) {
+  constexpr std::string_view kFailed = "failed (exitcode: ";
+  const auto line = std::find_if(lines.begin(), lines.end(), [](std::string_view each) {
+    return each.find(kFailed) != std::string_view::npos;
+  });
+  if (line == lines.end()) return;
+  LauncherRow agents;
+  agents.words = *line;
+  agents.rank = NumberBehind(*line, "local_rank: ");
+  agents.pid = NumberBehind(*line, "(pid: ");
+  agents.exit_code = ExitCode(NumberBehind(*line, "(exitcode: "));
+  agents.ended = Ended::kFirst;
+  const bool is_named = std::any_of(rows.begin(), rows.end(),
+                                    [](const LauncherRow& row) { return row.rank.has_value(); });
+  if (!is_named) {
+    // A row of a table that the log has cut is about the same process.
+    std::erase_if(rows, [](const LauncherRow& row) { return row.ended == Ended::kFirst; });
+    rows.push_back(std::move(agents));
+    return;
+  }
+  LauncherRow& last = rows.back();
+  if (!last.rank || last.local_rank != agents.rank || last.exit_code) return;
+  last.exit_code = agents.exit_code;
+  last.pid = agents.pid;
+  last.words = agents.words;
+}
+
+// Whether the process may have ended because of another one's end: launchers ask the others to end,
+// and Hydra kills them.
+bool MayFollowAnother(const LauncherRow& row) {
+  const bool is_killed = row.exit_code == kShellSignals + SIGKILL;
+  return row.ended == Ended::kLater || row.exit_code == 0 ||
+         row.exit_code == kShellSignals + SIGTERM || (row.ended == Ended::kUnordered && is_killed);
+}
+
+// Of the rows without an order leaves the only one that has not followed another. If there are
+// several, one is left without its rank. If there is none, the one that is left says nothing: Intel
+// MPI, which names ranks, does not list a process that ended by an exit code, and even a single one
+// may have followed that.
+void KeepOneOfUnordered(std::vector<LauncherRow>& rows) {
+  const auto unordered =
+      std::stable_partition(rows.begin(), rows.end(),
+                            [](const LauncherRow& row) { return row.ended != Ended::kUnordered; });
+  if (unordered == rows.end()) return;
+  const auto followers = std::stable_partition(
+      unordered, rows.end(), [](const LauncherRow& row) { return !MayFollowAnother(row); });
+  if (followers == unordered && unordered->rank) unordered->exit_code.reset();
+  if (followers - unordered != 1) unordered->rank.reset();
+  rows.erase(unordered + 1, rows.end());
+}
+
 // Returns ": Exited with exit code 1" of "srun: error: n0: tasks 2-7: Exited with exit code 1". If
 // a single task ended in the same way, it is unknown which was first.
-std::set<std::string_view> EndsOfMany(const std::vector<std::string_view>& lines) {
+std::set<std::string_view> EndsOfMany(const Lines& lines) {
   std::set<std::string_view> ends;
   for (const std::string_view line : lines) {
     if (SrunsError(line).empty()) continue;
@@ -307,60 +436,45 @@ std::set<std::string_view> EndsOfMany(const std::vector<std::string_view>& lines
   return ends;
 }
 
-bool EndsAsAny(std::string_view line, const std::set<std::string_view>& ends) {
-  return std::any_of(ends.begin(), ends.end(),
-                     [line](std::string_view end) { return line.ends_with(end); });
+// The row of the rank that failed first; null if no launcher says which one it was.
+const LauncherRow* FirstOf(const std::vector<LauncherRow>& rows,
+                           const std::set<std::string_view>& ends_of_many) {
+  // The root cause of the job is the earliest one of all nodes' tables or, if they have no times,
+  // the last one.
+  const LauncherRow* root = nullptr;
+  for (const LauncherRow& row : rows) {
+    if (row.ended != Ended::kFirst) continue;
+    const bool is_later = root != nullptr && root->time && row.time && *root->time <= *row.time;
+    if (!is_later) root = &row;
+  }
+  if (root != nullptr && root->rank) return root;
+  const auto ended_as_many = [&ends_of_many](std::string_view words) {
+    return std::any_of(ends_of_many.begin(), ends_of_many.end(),
+                       [words](std::string_view end) { return words.ends_with(end); });
+  };
+  const auto first = std::find_if(rows.begin(), rows.end(), [&](const LauncherRow& row) {
+    return row.rank && !MayFollowAnother(row) && !ended_as_many(row.words);
+  });
+  return first == rows.end() ? nullptr : &*first;
 }
 
 }  // namespace
 
 LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   LauncherWords words;
-  const std::set<std::string_view> ends_of_many = EndsOfMany(lines);
-  ReadTables(lines, words);
-  ReadExplanation(lines, words);
+  ReadTables(lines, words.rows);
+  ReadExplanation(lines, words.rows);
+  ReadMessages(lines, words.rows);
+  ReadAgent(lines, words.rows);
+  for (const LauncherRow& row : words.rows) {
+    if (row.rank && row.pid) words.ranks_of_pids[*row.pid] = *row.rank;
+  }
+  KeepOneOfUnordered(words.rows);
+  if (const LauncherRow* const first = FirstOf(words.rows, EndsOfMany(lines))) {
+    words.first_rank = first->rank;
+    words.first_time = first->time;
+  }
   words.ranks = ReadNodeRanks(lines);
-  std::optional<LauncherRow> agents;  // has only the local rank, which is right on one node
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const std::string_view line = lines[i];
-    auto row = ReadSrun(line);
-    if (!row) row = ReadPhrase(line);
-    if (!row && i + 1 < lines.size()) row = ReadMpirunsWrapped(line, lines[i + 1]);
-    if (!row) row = ReadDeepSpeed(line);
-    if (!row) row = ReadDied(line);
-    if (!row) row = ReadProcessName(lines, i);
-    if (!row) row = ReadMpiAbort(lines, i);
-    if (!row && !agents && line.find("failed (exitcode: ") != std::string_view::npos) {
-      agents.emplace();
-      agents->words = line;
-      agents->rank = NumberBehind(line, "local_rank: ");
-      agents->pid = NumberBehind(line, "(pid: ");
-      agents->exit_code = ExitCode(NumberBehind(line, "(exitcode: "));
-    }
-    if (!row) continue;
-    const bool was_terminated = row->exit_code == kShellSignals + 15;
-    const bool was_well = row->exit_code == 0;
-    if (!words.first_rank && !was_terminated && !was_well && !EndsAsAny(line, ends_of_many)) {
-      words.first_rank = row->rank;
-    }
-    words.rows.push_back(std::move(*row));
-  }
-  if (auto row = ReadHydra(lines)) {
-    if (!words.first_rank) words.first_rank = row->rank;
-    words.rows.push_back(std::move(*row));
-  }
-  if (words.rows.empty() && agents) {
-    words.first_rank = agents->rank;
-    words.rows.push_back(std::move(*agents));
-  } else if (agents) {
-    // The log may end within the table that follows the agent's line.
-    LauncherRow& last = words.rows.back();
-    if (last.rank && last.local_rank == agents->rank && !last.exit_code) {
-      last.exit_code = agents->exit_code;
-      last.pid = agents->pid;
-      last.words = agents->words;
-    }
-  }
   return words;
 }
 

@@ -1,6 +1,7 @@
 // Finds the rank that failed in the messages of launchers in their ranks' logs.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,14 @@
 #include "base/clock.h"
 
 namespace answers {
+
+// What a launcher says about when a process ended, compared with the others.
+enum class Ended {
+  kFirst,      // before all others
+  kAsWritten,  // before those of the messages below
+  kUnordered,  // in a list by ranks, which also has those that the launcher ended itself
+  kLater,      // after another one
+};
 
 struct LauncherRow {
   std::optional<int> rank;
@@ -20,6 +29,9 @@ struct LauncherRow {
   std::string crash;               // where it crashed (stall/stack.h), as muster-launch says
   std::string error_file;          // "" if the worker wrote none
   std::optional<base::Time> time;  // of the launcher's clock
+  Ended ended = Ended::kAsWritten;
+
+  bool operator==(const LauncherRow&) const = default;
 };
 
 // The ranks of one node.
@@ -29,14 +41,15 @@ struct NodeRanks {
 };
 
 struct LauncherWords {
-  std::vector<LauncherRow> rows;  // in the order of the lines
-  std::optional<int> first_rank;  // that failed first, according to the launcher
+  std::vector<LauncherRow> rows;     // in the order of the lines
+  std::map<int, int> ranks_of_pids;  // also of processes that the launcher may have ended itself
+  std::optional<int> first_rank;     // that failed first, according to the launcher
   std::optional<base::Time> first_time;
   std::optional<NodeRanks> ranks;  // of the launcher's node, if there is only one
 };
 
-// torchrun's table, srun's "task 5: Killed", and the messages of mp.spawn, Lightning, Composer and
-// mpirun about a process that ended. Pure.
+// torchrun's table, srun's "task 5: Killed", and the messages of mp.spawn, Lightning, Composer,
+// mpirun and Hydra about a process that ended. Pure.
 LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines);
 
 // The rank whose output follows one of Composer's headings: -1 when its output ends.

@@ -26,6 +26,14 @@ constexpr LaunchersWord kLaunchersWords[] = {
     {"mpirun noticed that process rank 1 with PID 0 on node n1 exited on signal 9 (Killed).", 1,
      137},
     {"ERROR:  One or more process (first noticed rank 5) terminated with signal 11", 5, 139},
+    {"x4217c5s2b0n0: rank 5 died from signal 11 and dumped core", 5, 139},
+    {"[n1:mpispawn_5][child_handler] MPI process (rank: 85, pid: 33026) exited with status 1", 85,
+     1},
+    {"[n1:mpispawn_0][child_handler] MPI process (rank: 2, pid: 33026) terminated with signal 11 "
+     "-> "
+     "abort job",
+     2, 139},
+    {"Exception in device=TPU:3: Aborted: Session 1a is not found.", 3, 17},
     {"E0302 10:11:12.0 41 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: "
      "-11) local_rank: 3 (pid: 42) of binary: /usr/bin/python3",
      3, 139},
@@ -43,6 +51,14 @@ TEST(LauncherWords, NameARankAndItsEnd) {
 
 TEST(LauncherWords, ALargeNumberIsThatOfAProcess) {
   EXPECT_TRUE(ReadLauncherWords({"process 4711 terminated with exit code 1"}).rows.empty());
+}
+
+TEST(LauncherWords, AProcessThatIsStartedAgainIsNoRank) {
+  const std::string_view ended = "process 3 terminated with exit code 1";
+  EXPECT_EQ(ReadLauncherWords({"step 3 loss 0.2", ended, "bye"}).first_rank, 3);
+  EXPECT_TRUE(ReadLauncherWords({"step 3 loss 0.2", ended, "step 4 loss 0.1"}).rows.empty());
+  EXPECT_TRUE(ReadLauncherWords({"WARNING data worker process 3 terminated with exit code 1"})
+                  .rows.empty());
 }
 
 TEST(LauncherWords, AMessageOfMpirunMayBeBroken) {
@@ -67,6 +83,34 @@ TEST(LauncherWords, TheAgentSaysHowARowEndsThatTheLogHasCut) {
   EXPECT_EQ(words.first_rank, 5);
   EXPECT_EQ(words.rows[0].exit_code, 137);
   EXPECT_EQ(words.rows[0].pid, 42);
+}
+
+TEST(LauncherWords, TheAgentNamesTheRankOfARowThatTheLogHasCut) {
+  const LauncherWords words = ReadLauncherWords(
+      {"failed (exitcode: -11) local_rank: 6 (pid: 320) of binary: /usr/bin/python",
+       "traceback : Signal 11 (SIGSEGV) received by PID 320"});
+  ASSERT_EQ(words.rows.size(), 1U);
+  EXPECT_EQ(words.first_rank, 6);
+  EXPECT_EQ(words.rows[0].exit_code, 139);
+}
+
+TEST(LauncherWords, WhatPalsEndedItselfIsNotTheFirst) {
+  EXPECT_EQ(
+      ReadLauncherWords({"x42: rank 0 died from signal 15", "x42: rank 5 died from signal 11"})
+          .first_rank,
+      5);
+}
+
+TEST(LauncherWords, OpenMpiNamesTheRankWhoseProgramItDidNotFind) {
+  EXPECT_EQ(ReadLauncherWords({"did not launch the job.  This error was first reported for process",
+                               "rank 3; it may have occurred for other processes as well."})
+                .first_rank,
+            3);
+  EXPECT_EQ(
+      ReadLauncherWords({"not launch the job.  This error was first reported for process rank",
+                         "2; it may have occurred for other processes as well."})
+          .first_rank,
+      2);
 }
 
 // Its launcher prints the command of the process that it started last.

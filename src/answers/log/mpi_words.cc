@@ -100,34 +100,16 @@ bool IsSignal(int code, std::optional<int> of_all) {
          std::find(kKillers.begin(), kKillers.end(), code) != kKillers.end();
 }
 
-constexpr std::string_view kBadEnd = "BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES";
-
-// Reads the block whose first line is `at`: "=   RANK 1 PID 27494 RUNNING AT n1" or, from MPICH,
-// "=   PID 27494 RUNNING AT n1", and "=   KILLED BY SIGNAL: 9 (Killed)" or "=   EXIT CODE: 9".
-LauncherRow ReadHydrasBlock(const std::vector<std::string_view>& lines, size_t at,
-                            std::optional<int> of_all) {
-  LauncherRow row;
-  row.words = lines[at];
-  for (size_t below = at + 1; below < std::min(at + 3, lines.size()); ++below) {
-    const std::string_view line = lines[below];
-    if (!line.starts_with("= ")) break;
-    if (!row.rank) row.rank = CountBehind(line, " RANK ");
-    if (!row.pid) row.pid = CountBehind(line, " PID ");
-    const auto signal = CountBehind(line, " KILLED BY SIGNAL: ");
-    const auto code = CountBehind(line, " EXIT CODE: ");
-    if (signal) row.exit_code = kMpiSignals + *signal;
-    if (code) row.exit_code = IsSignal(*code, of_all) ? kMpiSignals + *code : *code;
-    if (signal || code) row.words = base::Trim(line.substr(1));
-    constexpr std::string_view kHost = "RUNNING AT ";
-    const size_t host = line.find(kHost);
-    if (host != std::string_view::npos) row.host = base::Trim(line.substr(host + kHost.size()));
+// The signal in the words about all processes, below their blocks.
+std::optional<int> SignalOfAll(const std::vector<std::string_view>& lines, size_t block) {
+  constexpr size_t kFarthest = 1000;
+  const size_t end = std::min(block + kFarthest, lines.size());
+  for (size_t i = block; i < end; ++i) {
+    if (lines[i].find("TERMINATED WITH THE EXIT STRING: ") != std::string_view::npos) {
+      return CountBehind(lines[i], "(signal ");
+    }
   }
-  return row;
-}
-
-// Whether Hydra may have ended the process because of another's end.
-bool MayBeToldToEnd(const LauncherRow& row) {
-  return row.exit_code == kMpiSignals + SIGKILL || row.exit_code == kMpiSignals + SIGTERM;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -141,29 +123,30 @@ std::optional<LauncherRow> ReadMpiAbort(const std::vector<std::string_view>& lin
   return row;
 }
 
-std::optional<LauncherRow> ReadHydra(const std::vector<std::string_view>& lines) {
-  std::optional<int> of_all;
-  for (const std::string_view line : lines) {
-    if (line.find("TERMINATED WITH THE EXIT STRING: ") == std::string_view::npos) continue;
-    of_all = CountBehind(line, "(signal ");
+// Reads "=   RANK 1 PID 27494 RUNNING AT n1" or, from MPICH, "=   PID 27494 RUNNING AT n1", and
+// "=   KILLED BY SIGNAL: 9 (Killed)" or "=   EXIT CODE: 9".
+std::optional<LauncherRow> ReadHydra(const std::vector<std::string_view>& lines, size_t at) {
+  constexpr std::string_view kBegin = "BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES";
+  constexpr std::string_view kHost = "RUNNING AT ";
+  if (lines[at].find(kBegin) == std::string_view::npos) return std::nullopt;
+  LauncherRow row;
+  row.ended = Ended::kUnordered;
+  row.words = lines[at];
+  for (size_t below = at + 1; below < std::min(at + 3, lines.size()); ++below) {
+    const std::string_view line = lines[below];
+    if (!line.starts_with("= ")) break;
+    if (!row.rank) row.rank = CountBehind(line, " RANK ");
+    if (!row.pid) row.pid = CountBehind(line, " PID ");
+    const auto signal = CountBehind(line, " KILLED BY SIGNAL: ");
+    const auto code = CountBehind(line, " EXIT CODE: ");
+    if (signal) row.exit_code = kMpiSignals + *signal;
+    if (code)
+      row.exit_code = IsSignal(*code, SignalOfAll(lines, below)) ? kMpiSignals + *code : *code;
+    if (signal || code) row.words = base::Trim(line.substr(1));
+    const size_t host = line.find(kHost);
+    if (host != std::string_view::npos) row.host = base::Trim(line.substr(host + kHost.size()));
   }
-  std::vector<LauncherRow> rows;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].find(kBadEnd) == std::string_view::npos) continue;
-    LauncherRow row = ReadHydrasBlock(lines, i, of_all);
-    // It may print the same block twice.
-    const bool is_known = std::any_of(rows.begin(), rows.end(), [&row](const LauncherRow& other) {
-      return row.pid && other.pid == row.pid && other.host == row.host;
-    });
-    if (!is_known) rows.push_back(std::move(row));
-  }
-  if (rows.empty()) return std::nullopt;
-  // It lists the processes by their ranks, and not in the order in which they ended.
-  const auto others = std::stable_partition(
-      rows.begin(), rows.end(), [](const LauncherRow& row) { return !MayBeToldToEnd(row); });
-  const auto firsts = others == rows.begin() ? rows.size() : others - rows.begin();
-  if (firsts > 1) rows[0].rank = std::nullopt;
-  return std::move(rows[0]);
+  return row;
 }
 
 }  // namespace answers

@@ -12,8 +12,8 @@ namespace answers {
 // The rank that ended the job, in the message that begins in line `at`. Pure.
 std::optional<LauncherRow> ReadMpiAbort(const std::vector<std::string_view>& lines, size_t at);
 
-// The process that Hydra, the launcher of MPICH and Intel MPI, saw end first. It has no rank if
-// Hydra does not name it, or if several may have been the first. Pure.
-std::optional<LauncherRow> ReadHydra(const std::vector<std::string_view>& lines);
+// The process in the block that begins in line `at`, of Hydra, the launcher of MPICH and Intel MPI.
+// It has no rank if Hydra does not name it. Pure.
+std::optional<LauncherRow> ReadHydra(const std::vector<std::string_view>& lines, size_t at);
 
 }  // namespace answers

@@ -15,6 +15,12 @@ std::string RankAndCode(const std::optional<LauncherRow>& row) {
   return number(row->rank) + " " + number(row->exit_code);
 }
 
+// The same of the only process of which Hydra's blocks in these lines are taken to speak.
+std::string OfHydra(const std::vector<std::string_view>& lines) {
+  const std::vector<LauncherRow> rows = ReadLauncherWords(lines).rows;
+  return rows.size() == 1 ? RankAndCode(rows[0]) : std::to_string(rows.size()) + " rows";
+}
+
 TEST(MpiWords, OpenMpiNamesWhoCalledAbort) {
   constexpr std::string_view kLine =
       "MPI_ABORT was invoked on rank 3 in communicator MPI_COMM_WORLD";
@@ -70,24 +76,55 @@ TEST(MpiWords, HydraNamesTheRankThatItDidNotEnd) {
                                                kBadTermination,
                                                "=   RANK 2 PID 5492 RUNNING AT n1",
                                                "=   KILLED BY SIGNAL: 9 (Killed)"};
-  const auto row = ReadHydra(lines);
+  const auto row = ReadHydra(lines, 3);
   EXPECT_EQ(RankAndCode(row), "1 139");
   EXPECT_EQ(row->host, "n1");
   EXPECT_EQ(row->pid, 5491);
   EXPECT_EQ(row->words, "KILLED BY SIGNAL: 11 (Segmentation fault)");
-  EXPECT_EQ(RankAndCode(ReadHydra({lines.begin(), lines.begin() + 3})), "0 137") << "the only one";
+  EXPECT_EQ(OfHydra(lines), "1 139");
+  EXPECT_EQ(ReadLauncherWords(lines).first_rank, 1);
+}
+
+TEST(MpiWords, TheOnlyOneThatHydraListsMayFollowOneThatItDoesNot) {
+  const std::vector<std::string_view> lines = {
+      kBadTermination, "=   RANK 1 PID 65033 RUNNING AT n1", "=   KILLED BY SIGNAL: 9 (Killed)"};
+  EXPECT_EQ(OfHydra(lines), "- -");
+  EXPECT_EQ(ReadLauncherWords(lines).first_rank, std::nullopt);
+  EXPECT_EQ(OfHydra({kBadTermination, lines[1], "=   KILLED BY SIGNAL: 15 (Terminated)"}), "- -");
+  EXPECT_EQ(OfHydra({kBadTermination, lines[1], "=   KILLED BY SIGNAL: 6 (Aborted)"}), "1 134");
+}
+
+TEST(MpiWords, WhoCalledAbortIsKnownAlsoIfHydraListsOthers) {
+  EXPECT_EQ(ReadLauncherWords({"application called MPI_Abort(MPI_COMM_WORLD, 1) - process 3",
+                               kBadTermination, "=   RANK 0 PID 5490 RUNNING AT n1",
+                               "=   KILLED BY SIGNAL: 9 (Killed)"})
+                .first_rank,
+            3);
+}
+
+TEST(MpiWords, APidIsOfItsRankAlsoIfHydraHasEndedItItself) {
+  const auto words = ReadLauncherWords(
+      {kBadTermination, "=   RANK 0 PID 5490 RUNNING AT n1", "=   KILLED BY SIGNAL: 9 (Killed)",
+       kBadTermination, "=   RANK 1 PID 5491 RUNNING AT n1", "=   KILLED BY SIGNAL: 9 (Killed)"});
+  EXPECT_EQ(words.ranks_of_pids, (std::map<int, int>{{5490, 0}, {5491, 1}}));
+}
+
+TEST(MpiWords, ABlockThatHydraPrintsTwiceIsOne) {
+  EXPECT_EQ(OfHydra({kBadTermination, "=   RANK 2 PID 5490 RUNNING AT n1",
+                     "=   KILLED BY SIGNAL: 11 (Segmentation fault)", kBadTermination,
+                     "=   RANK 2 PID 5490 RUNNING AT n1",
+                     "=   KILLED BY SIGNAL: 11 (Segmentation fault)"}),
+            "2 139");
 }
 
 TEST(MpiWords, OfSeveralThatHydraListsNobodyKnowsTheFirst) {
-  EXPECT_EQ(RankAndCode(ReadHydra({kBadTermination, "=   RANK 0 PID 5490 RUNNING AT n1",
-                                   "=   KILLED BY SIGNAL: 9 (Killed)", kBadTermination,
-                                   "=   RANK 1 PID 5491 RUNNING AT n1",
-                                   "=   KILLED BY SIGNAL: 9 (Killed)"})),
-            "- 137");
-  EXPECT_EQ(RankAndCode(ReadHydra({kBadTermination, "=   RANK 2 PID 5490 RUNNING AT n1",
-                                   "=   KILLED BY SIGNAL: 11 (Segmentation fault)", kBadTermination,
-                                   "=   RANK 7 PID 5491 RUNNING AT n1",
-                                   "=   KILLED BY SIGNAL: 6 (Aborted)"})),
+  EXPECT_EQ(OfHydra({kBadTermination, "=   RANK 0 PID 5490 RUNNING AT n1",
+                     "=   KILLED BY SIGNAL: 9 (Killed)", kBadTermination,
+                     "=   RANK 1 PID 5491 RUNNING AT n1", "=   KILLED BY SIGNAL: 9 (Killed)"}),
+            "- -");
+  EXPECT_EQ(OfHydra({kBadTermination, "=   RANK 2 PID 5490 RUNNING AT n1",
+                     "=   KILLED BY SIGNAL: 11 (Segmentation fault)", kBadTermination,
+                     "=   RANK 7 PID 5491 RUNNING AT n1", "=   KILLED BY SIGNAL: 6 (Aborted)"}),
             "- 139");
 }
 
@@ -96,16 +133,15 @@ TEST(MpiWords, MpichsHydraSaysInAnotherLineThatItsCodeIsASignal) {
   constexpr std::string_view kExitString = "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: ";
   const std::string killed = std::string(kExitString) + "Killed (signal 9)";
   const std::string ended = std::string(kExitString) + "Terminated: 15 (signal 15)";
-  EXPECT_EQ(RankAndCode(ReadHydra({kBadTermination, kPid, "=   EXIT CODE: 9", killed})), "- 137");
-  EXPECT_EQ(RankAndCode(ReadHydra({kBadTermination, kPid, "=   EXIT CODE: 6", ended})), "- 134");
-  EXPECT_EQ(RankAndCode(ReadHydra({kBadTermination, kPid, "=   EXIT CODE: 139"})), "- 139")
-      << "with a core";
-  EXPECT_EQ(RankAndCode(ReadHydra({kBadTermination, kPid, "=   EXIT CODE: 9"})), "- 9");
-  EXPECT_EQ(RankAndCode(ReadHydra({kBadTermination, kPid, "=   EXIT CODE: 1", ended})), "- 1");
-  EXPECT_EQ(RankAndCode(ReadHydra({kBadTermination, kPid, "=   EXIT CODE: 24",
-                                   "====", kBadTermination, kPid, "=   EXIT CODE: 24"})),
+  EXPECT_EQ(OfHydra({kBadTermination, kPid, "=   EXIT CODE: 9", killed}), "- 137");
+  EXPECT_EQ(OfHydra({kBadTermination, kPid, "=   EXIT CODE: 6", ended}), "- 134");
+  EXPECT_EQ(OfHydra({kBadTermination, kPid, "=   EXIT CODE: 139"}), "- 139") << "with a core";
+  EXPECT_EQ(OfHydra({kBadTermination, kPid, "=   EXIT CODE: 9"}), "- 9");
+  EXPECT_EQ(OfHydra({kBadTermination, kPid, "=   EXIT CODE: 1", ended}), "- 1");
+  EXPECT_EQ(OfHydra({kBadTermination, kPid, "=   EXIT CODE: 24", "====", kBadTermination, kPid,
+                     "=   EXIT CODE: 24"}),
             "- 24");
-  EXPECT_EQ(RankAndCode(ReadHydra({"step 1", "EXIT CODE: 9"})), "nothing");
+  EXPECT_EQ(OfHydra({"step 1", "EXIT CODE: 9"}), "0 rows");
 }
 
 }  // namespace

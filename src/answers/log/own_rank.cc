@@ -18,6 +18,11 @@ constexpr auto kNamings = std::to_array<Naming>({
     {"[", "] is setting up NCCL communicator"},
     {"[Rank ", "] Caught collective operation timeout"},
     {"[Rank ", "] Work WorkNCCL("},
+    // of the default group: in others the number is not the rank in the job
+    {"[Rank ", "] Process group watchdog thread terminated"},
+    {"[PG 0 Rank ", "] Process group watchdog thread terminated"},
+    {"[PG ID 0 PG GUID 0 Rank ", "] Process group watchdog thread terminated"},
+    {"(default_pg) Rank ", "] Process group watchdog thread terminated"},
     {"communicator was aborted on rank ", "."},
     {"[", "]: params["},
     {"Rank ", ": found NaN in "},

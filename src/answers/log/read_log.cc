@@ -62,6 +62,19 @@ std::vector<std::string_view> LastLines(std::string_view text, size_t limit) {
   return lines;
 }
 
+// Removes the mark before each line of a log that somebody has quoted or made a comment.
+std::vector<std::string_view> WithoutQuoteMarks(std::vector<std::string_view> lines) {
+  constexpr size_t kFewest = 3;
+  for (const std::string_view mark : {"# ", "> ", "// "}) {
+    const bool are_marked = std::all_of(lines.begin(), lines.end(), [mark](std::string_view line) {
+      return line.empty() || line.starts_with(mark) || line == base::Trim(mark);
+    });
+    if (!are_marked || lines.size() < kFewest) continue;
+    for (std::string_view& line : lines) line.remove_prefix(std::min(mark.size(), line.size()));
+  }
+  return lines;
+}
+
 constexpr std::string_view kStepDaemon = "slurmstepd-";
 
 // Removes the host from the name of newer Slurm step daemons: "slurmstepd-gpu07: error: ".
@@ -128,8 +141,8 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
   if (text.find(kStepDaemon) != std::string_view::npos) {
     plain = WithoutStepHosts(has_escapes ? plain : text);
   }
-  std::vector<LogLine> lines = ReadLogLines(
-      LastLines(plain.empty() ? text : plain, wanted.empty() ? limit : std::string_view::npos));
+  std::vector<LogLine> lines = ReadLogLines(WithoutQuoteMarks(
+      LastLines(plain.empty() ? text : plain, wanted.empty() ? limit : std::string_view::npos)));
   if (wanted.empty()) {
     trial = KeepFailedTrial(lines);
   } else {
@@ -202,6 +215,17 @@ bool HasWatchdogs(const File& file) {
 bool HasCarriersTimes(const File& file) {
   return std::any_of(file.lines.begin(), file.lines.end(),
                      [](const Split& split) { return split.line.time.has_value(); });
+}
+
+// The pods with several processes, whose numbers are no ranks: the process of a pod that has only
+// one uses the pod's first device.
+std::set<std::string_view> PodsOfSeveral(const File& file) {
+  std::set<std::string_view> pods;
+  for (const Split& split : file.lines) {
+    const auto nccl = split.pod.empty() ? std::nullopt : ReadNcclPrefix(split.line.text);
+    if (nccl && nccl->device > 0) pods.insert(split.pod);
+  }
+  return pods;
 }
 
 // A line without a timestamp gets the time of the line before it.
@@ -286,9 +310,7 @@ class KilledRanks {
  public:
   explicit KilledRanks(const std::vector<File>& files) {
     for (const File& file : files) {
-      for (const LauncherRow& row : file.words.rows) {
-        if (row.rank && row.pid) ranks_[*row.pid] = *row.rank;
-      }
+      for (const auto& [pid, rank] : file.words.ranks_of_pids) ranks_[pid] = rank;
     }
   }
 
@@ -328,6 +350,7 @@ class Sorter {
     const bool has_prefixes = std::any_of(
         file.lines.begin(), file.lines.end(),
         [](const Split& split) { return split.rank.has_value() || split.local_rank.has_value(); });
+    const std::set<std::string_view> shared = PodsOfSeveral(file);
     std::optional<int> section;
     if (file.trial) {
       Rank& rank = RankFor(name, file.rank, "", attempt);
@@ -340,7 +363,9 @@ class Sorter {
       std::optional<int> number = locals.RankOf(split);
       if (!number && section && *section >= 0) number = section;
       if (!number) number = file.rank;
-      if (!number && !has_prefixes) number = RankOfPod(split.pod, has_master_);
+      if (!number && !has_prefixes && !shared.contains(split.pod)) {
+        number = RankOfPod(split.pod, has_master_);
+      }
       if (!number && by_watchdog) number = RankOfWatchdog(split.line.text);
       if (!number) number = killed_.RankIn(split.line.text);
       Rank& rank = RankFor(name, number, split.pod, attempt);
