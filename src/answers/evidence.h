@@ -16,6 +16,9 @@ struct Fact {
   std::string text;
 };
 
+// The source of a stall.
+inline constexpr std::string_view kStallSource = "the rank that held up the others";
+
 struct Line {
   std::optional<base::Time> time;
   std::string text;  // without the stamps and prefixes that carriers of the line added (log_line.h)

@@ -251,7 +251,7 @@ std::optional<Fact> KilledForStall(const Claim& root, const Evidence& evidence) 
     const std::string_view killed = std::string_view(event.message).substr(0, end);
     if (rank.rank ? killed != who : !killed.starts_with(who)) continue;
     if (std::chrono::abs(*rank.ended - *event.time) > kAtOnce) continue;
-    return Fact{event.time, "the rank that held up the others",
+    return Fact{event.time, std::string(kStallSource),
                 "stalled " + event.message.substr(end + kKilled.size())};
   }
   return std::nullopt;
@@ -276,6 +276,28 @@ std::optional<Fact> StallBehind(const Claim& root, const Evidence& evidence,
   return is_it ? evidence.stall : std::nullopt;
 }
 
+// muster-launch's own "stalled 12 s: rank 1 has not entered ... (RuntimeError: Timed out ...)",
+// where the parentheses hold what a rank raised in the end.
+std::optional<Fact> SaidByLauncher(const Claim& root) {
+  constexpr std::string_view kStalled = "stalled ", kSeconds = " s: rank";
+  const std::string_view line = root.finding.line;
+  const size_t text = line.find(kSeconds);
+  if (root.finding.kind != "hang" || !line.starts_with(kStalled) || text == line.npos) {
+    return std::nullopt;
+  }
+  if (!base::ParseInt(line.substr(kStalled.size(), text - kStalled.size()))) return std::nullopt;
+  size_t end = line.size();
+  for (size_t at = line.rfind(" ("); at != line.npos && at > text; at = line.rfind(" (", at - 1)) {
+    const size_t word = line.find_first_of(": )", at + 2);
+    if (word == line.npos || line.substr(word, 2) != ": ") continue;
+    end = at;
+    break;
+  }
+  const size_t begin = text + kSeconds.find("rank");
+  return Fact{root.finding.time, std::string(kStallSource),
+              std::string(kStalled) + std::string(line.substr(begin, end - begin))};
+}
+
 // The hang of which the failure is only the end: somebody lost patience with a rank that kept the
 // others waiting. A rank's failure of its own did not come from a hang: nullopt.
 std::optional<Fact> HangBehind(const Claim& root, const Evidence& evidence) {
@@ -284,7 +306,9 @@ std::optional<Fact> HangBehind(const Claim& root, const Evidence& evidence) {
                       root.finding.kind == "hang" || root.finding.level == Level::kSymptom ||
                       IsConsequence(root.finding.level);
   // A stall that is only "waiting ..." is a slow rank rather than a hang.
-  return is_end ? StallBehind(root, evidence, "stalled ") : std::nullopt;
+  if (!is_end) return std::nullopt;
+  auto stall = StallBehind(root, evidence, "stalled ");
+  return stall ? stall : SaidByLauncher(root);
 }
 
 // The rank that was at work when the others lost patience with it.
@@ -353,13 +377,15 @@ void TakePlaceOfCrash(Verdict& verdict, const Evidence& evidence) {
   }
 }
 
-// "...; it is busy at loader.py:31: time.sleep(60)".
+// "...; it is busy at loader.py:31: time.sleep(60)", "rank 1 is in barrier (train.py:12), ...".
 void TakePlaceOf(std::string_view text, Verdict& verdict) {
-  constexpr std::string_view kAt = " at ";
-  const size_t it = text.find("; it ");
-  const size_t at = it == text.npos ? it : text.find(kAt, it);
-  if (at == text.npos) return;
-  const std::string_view place = text.substr(at + kAt.size());
+  const auto behind = [text](std::string_view word, std::string_view mark) {
+    const size_t at = text.find(word);
+    const size_t place = at == text.npos ? at : text.find(mark, at);
+    return place == text.npos ? std::string_view() : text.substr(place + mark.size());
+  };
+  const bool is_in_call = text.find(kWaitForEachOther) != text.npos;
+  const std::string_view place = is_in_call ? behind(" is in ", " (") : behind("; it ", " at ");
   const size_t colon = std::min(place.find(':'), place.size());
   const std::string_view number = place.substr(std::min(colon + 1, place.size()));
   const auto line = base::ParseInt(number.substr(0, number.find_first_not_of("0123456789")));
@@ -385,9 +411,11 @@ void TakeRankOf(std::string_view text, Verdict& verdict, const Evidence& evidenc
 }
 
 void TakeStall(Verdict& verdict, const Evidence& evidence, const Fact& stall) {
-  verdict.evidence.insert(verdict.evidence.begin(),
-                          {stall, {std::nullopt, "it ended by", verdict.title}});
-  verdict.line = stall.text;
+  if (verdict.kind != "hang") {
+    verdict.evidence.insert(verdict.evidence.begin(), {std::nullopt, "it ended by", verdict.title});
+  }
+  verdict.evidence.insert(verdict.evidence.begin(), stall);
+  verdict.line = stall.text.substr(stall.text.find(' ') + 1);
   verdict.advice = Advice::kFixFirst;
   TakeRankOf(stall.text, verdict, evidence);
 }
@@ -400,6 +428,16 @@ void TakeHang(Verdict& verdict, const Evidence& evidence, const Fact& stall) {
       "Look at the line where that rank was: a branch that only some ranks take, a lock, a file or "
       "a server that does not answer. `muster stacks` shows all ranks while it lasts.";
   verdict.confidence = Confidence::kHigh;
+  if (stall.text.find(kWaitForEachOther) != std::string::npos) {
+    verdict.kind = "collective-mismatch";
+    verdict.title = "ranks waited for each other in different calls";
+    // "rank 1 is in barrier (train.py:12), ranks 0, 2 are in ...": of as many as others, none is
+    // odd.
+    if (stall.text.find(", ranks ") == std::string::npos) verdict.rank.reset();
+    verdict.advice_text =
+        "Every rank has to make the same collective calls in the same order: look for a condition "
+        "on the rank, or for a rank with fewer batches (drop_last, a DistributedSampler, Join).";
+  }
   if (auto recorder = MissingRecorder(stall.text); !recorder.empty()) {
     verdict.missing.push_back(std::move(recorder));
   }

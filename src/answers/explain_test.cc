@@ -1118,8 +1118,8 @@ const std::string kTimedOut =
     "Traceback (most recent call last):\n  File \"/w/train.py\", line 88, in <module>\n"
     "RuntimeError: [unbound_buffer.cc:81] Timed out waiting 1800000ms for recv operation to "
     "complete\n";
-const Fact kStall{At(1), "the rank that held up the others",
-                  "stalled rank 1 has not entered all_reduce (train.py:88); it is at loader.py:31"};
+const std::string kSaid = "rank 1 has not entered all_reduce (train.py:88); it is at loader.py:31";
+const Fact kStall{At(1), std::string(kStallSource), "stalled " + kSaid};
 
 TEST(Explain, ADeadlineThatEndsAHangIsNotItsCause) {
   const Verdict verdict = Explain({.ranks = {RankOf(0, 143, 90, ""), RankOf(1, 143, 90, "")},
@@ -1127,7 +1127,7 @@ TEST(Explain, ADeadlineThatEndsAHangIsNotItsCause) {
                                    .stall = kStall});
   EXPECT_EQ(verdict.kind, "hang");
   EXPECT_EQ(verdict.rank, 1u);
-  EXPECT_EQ(verdict.line, kStall.text);
+  EXPECT_EQ(verdict.line, kSaid);
   EXPECT_EQ(verdict.confidence, Confidence::kHigh);
   ASSERT_GE(verdict.evidence.size(), 2u);
   EXPECT_EQ(verdict.evidence[0].time, At(1));
@@ -1145,7 +1145,7 @@ TEST(Explain, AStalledJobThatWasStoppedForItIsAHang) {
        .stall = kStall});
   EXPECT_EQ(verdict.kind, "hang");
   EXPECT_EQ(verdict.rank, 1u);
-  EXPECT_EQ(verdict.line, kStall.text);
+  EXPECT_EQ(verdict.line, kSaid);
 }
 
 TEST(Explain, ARankThatWasKilledForItsStallDidNotFailByAnUnknownSignal) {
@@ -1157,7 +1157,7 @@ TEST(Explain, ARankThatWasKilledForItsStallDidNotFailByAnUnknownSignal) {
   const Verdict verdict = Explain(evidence);
   EXPECT_EQ(verdict.kind, "hang");
   EXPECT_EQ(verdict.rank, 1u);
-  EXPECT_EQ(verdict.line, kStall.text);
+  EXPECT_EQ(verdict.line, kSaid);
   // Another program of the machine ran out of memory meanwhile.
   Evidence with_oom = evidence;
   with_oom.ranks[1].reason = "OOMKilled";
@@ -1173,6 +1173,58 @@ TEST(Explain, ARankThatWasKilledForItsStallDidNotFailByAnUnknownSignal) {
 TEST(Explain, ATimeOutOfTheOthersIsSplitByWhatTheMissingRankDid) {
   EXPECT_EQ(Explain({.ranks = {RankOf(0, 1, 90, kTimedOut)}}).kind, "collective-timeout");
   EXPECT_EQ(Explain({.ranks = {RankOf(0, 1, 90, kTimedOut)}, .stall = kStall}).kind, "hang");
+}
+
+TEST(Explain, WhatTheLauncherSaysOfAStallNamesTheRankToo) {
+  const auto read = [](const std::string& why) {
+    return ReadLogs({{"train.log",
+                      "muster-launch: they continue after 12 s\n"
+                      "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+                      "============================================================\n"
+                      "train.py FAILED\n"
+                      "------------------------------------------------------------\n"
+                      "Failures:\n[1]:\n  time      : 2026-11-27_20:48:43\n"
+                      "  host      : vm\n  rank      : 1 (local_rank: 1)\n"
+                      "  exitcode  : -15 (pid: 30966)  (SIGTERM)\n"
+                      "------------------------------------------------------------\n"
+                      "Root Cause (first observed failure):\n[0]:\n"
+                      "  time      : 2026-11-27_20:48:43\n  host      : vm\n"
+                      "  rank      : 0 (local_rank: 0)\n  exitcode  : 1 (pid: 30965) \n"
+                      "============================================================\n"
+                      "train.py: rank 0 of 2 failed first (local rank 0, pid 30965, host vm)\n"
+                      "  why       : " +
+                          why + "\n"}});
+  };
+  const Evidence evidence = read("stalled 12 s: " + kSaid +
+                                 ": time.sleep(600) (RuntimeError: [./gloo/transport/tcp/"
+                                 "unbound_buffer.cc:81] Timed out (1))");
+  const Verdict verdict = Explain(evidence);
+  EXPECT_EQ(verdict.kind, "hang");
+  ASSERT_TRUE(verdict.rank);
+  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 1);
+  EXPECT_EQ(verdict.line, kSaid + ": time.sleep(600)");
+  EXPECT_EQ(verdict.file_line, 31);
+  EXPECT_EQ(Explain(read("stalled 12 s: " + kSaid)).line, kSaid);
+}
+
+TEST(Explain, RanksThatWaitedForEachOtherMadeDifferentCalls) {
+  Fact stall = kStall;
+  stall.text =
+      "stalled rank 1 is in barrier (train.py:12), ranks 0, 2 are in all_reduce (train.py:15): "
+      "they wait for each other; no usable answer of the flight recorder of rank 1";
+  const Verdict verdict =
+      Explain({.ranks = {RankOf(0, 1, 90, kTimedOut), RankOf(1, 143, 90, "")}, .stall = stall});
+  EXPECT_EQ(verdict.kind, "collective-mismatch");
+  EXPECT_EQ(verdict.rank, 1u);
+  EXPECT_EQ(verdict.file, "train.py");
+  EXPECT_EQ(verdict.file_line, 12);
+  stall.text =
+      "stalled rank 0 is in barrier (train.py:12), rank 1 is in all_reduce (train.py:15): they "
+      "wait for each other";
+  EXPECT_FALSE(
+      Explain({.ranks = {RankOf(0, 1, 90, kTimedOut), RankOf(1, 143, 90, "")}, .stall = stall})
+          .rank)
+      << "either may be the odd one";
 }
 
 TEST(Explain, AStallEndsWhenARankRaisesWhatItWaitedForInVain) {
@@ -1211,7 +1263,7 @@ TEST(Explain, ARankThatWasTooSlowForTheOthersIsNamed) {
       Explain({.ranks = {RankOf(0, 1, 90, kTimedOut), RankOf(1, 143, 90, "")}, .stall = slow});
   EXPECT_EQ(verdict.kind, "collective-timeout");
   EXPECT_EQ(verdict.rank, 1u);
-  EXPECT_EQ(verdict.line, slow.text);
+  EXPECT_EQ(verdict.line, "rank 1 has not entered all_reduce (train.py:88); it is busy");
   EXPECT_NE(verdict.advice_text.find("timeout=..."), std::string::npos);
 }
 

@@ -1,6 +1,7 @@
 """A rank that holds the others up is named while it does; who is only slow is not called stalled."""
 import contextlib
 import functools
+import json
 import os
 import re
 import signal
@@ -10,7 +11,7 @@ import time
 import pytest
 
 import faults
-from places import LAUNCHER
+from places import BINARY, LAUNCHER
 
 PYTHON = "/usr/bin/python3"
 # An interpreter that forks ranks serves one environment: pytest's own variable, which names the test, would be another one each time.
@@ -90,6 +91,21 @@ def test_the_rank_its_line_and_the_collective_are_named(stalls, name):
 def test_those_of_executed_ranks_are_too(tmp_path, name):
     with Launch(tmp_path, faults.program(name)[0]) as launch:
         check_line(name, launch)
+
+
+# What was said while it lasted is the answer at the end, too, when the others have run into their time-out.
+@pytest.mark.parametrize("name", ["wrong-order", *(pytest.param(name, marks=pytest.mark.soak) for name in faults.STALLS if name != "wrong-order")])
+def test_the_log_of_its_end_names_it_too(tmp_path, name):
+    text, fault, _ = faults.program(name)
+    meeting = 'init_process_group("gloo"'
+    assert meeting in text
+    text = text.replace(meeting, meeting + ', timeout=__import__("datetime").timedelta(seconds=12)')
+    with Launch(tmp_path, text, ranks=3) as launch:
+        assert launch.process.wait(120) == 1
+    told = json.loads(subprocess.run([BINARY, "explain", "--logs", launch.path, "-o", "json"], capture_output=True, text=True, check=True).stdout)
+    calls_differ = "they wait for each other" in told["line"]
+    assert (told["class"], told["who"]["rank"]) == ("collective-mismatch" if calls_differ else "hang", 2), told
+    assert not fault or told["where"]["line"] == fault, told
 
 
 # They are looked at after 3, 6 and 12 s.

@@ -274,7 +274,7 @@ std::string SayApart(const std::vector<std::vector<Found>>& groups) {
     text += fmt::format("{}{} {} in {}", text.empty() ? "" : ", ", NameRanks(RanksOf(group)),
                         group.size() == 1 ? "is" : "are", group[0].Wait());
   }
-  return text + ": they wait for each other";
+  return text + std::string(kWaitForEachOther);
 }
 
 // Names the ranks whose flight recorder gave no usable answer, except those that are known to be
@@ -329,7 +329,7 @@ std::string MissingRecorder(std::string_view stall) {
   const auto has = [stall](std::string_view words) {
     return stall.find(words) != std::string_view::npos;
   };
-  const bool is_of_call = has(" not entered ") || has(" wait for each other");
+  const bool is_of_call = has(" not entered ") || has(kWaitForEachOther);
   // "all_reduce #412", not a comment in the line of a program.
   const bool has_number = [stall] {
     for (size_t at = 0; (at = stall.find(" #", at)) != std::string_view::npos; at += 2) {

@@ -60,6 +60,9 @@ struct Stall {
   bool is_partial = false;
 };
 
+// The end of the text of a stall whose ranks are in different calls.
+inline constexpr std::string_view kWaitForEachOther = ": they wait for each other";
+
 // "stalled", "waiting".
 std::string_view NameOf(Stall::Kind kind);
 

@@ -321,7 +321,7 @@ class Gathering {
 
   void AddJob() {
     if (const auto last = api::LastStallOf(run_.job.job)) {
-      evidence_.stall = {last->stall.since, "the rank that held up the others",
+      evidence_.stall = {last->stall.since, std::string(answers::kStallSource),
                          fmt::format("{} {}", last->stall.kind, last->stall.text)};
       evidence_.stall_end = last->end;
     }
