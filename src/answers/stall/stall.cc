@@ -409,10 +409,15 @@ bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
     asked_.reset();
     next_ask_ = after_;
     lacks_answers_ = false;
+    nearly_idle_.clear();
     asked_soon_ = 0;
     return false;
   }
-  const bool is_soon = asked_ && lacks_answers_ && asked_soon_ < kMostSoon;
+  const bool is_idle_now = std::any_of(nearly_idle_.begin(), nearly_idle_.end(), [&](int rank) {
+    const auto known = ranks_.find(rank);
+    return known != ranks_.end() && now - known->second.idle_since >= after_;
+  });
+  const bool is_soon = asked_ && (lacks_answers_ || is_idle_now) && asked_soon_ < kMostSoon;
   if (asked_ && now - *asked_ < (is_soon ? kSoon : next_ask_)) return false;
   if (is_soon) {
     ++asked_soon_;
@@ -431,6 +436,7 @@ std::vector<RankLook> StallWatch::looks() const {
 
 void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) {
   lacks_answers_ = testimony.lacks_traces;
+  nearly_idle_.clear();
   std::vector<Found> waiting;
   std::vector<Found> missing;
   Instant since = now;
@@ -475,6 +481,7 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
       since = std::min(since, known.still_since);
       waiting.push_back(std::move(found));
     } else {
+      if (!found.has_ended && !found.is_idle) nearly_idle_.push_back(rank);
       missing.push_back(std::move(found));
     }
   }

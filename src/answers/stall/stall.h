@@ -157,6 +157,9 @@ class StallWatch {
   std::optional<Instant> asked_;
   std::chrono::milliseconds next_ask_;
   bool lacks_answers_ = false;
+  // Missing ranks that had not been idle for long enough when they were judged, perhaps because
+  // somebody else had asked them.
+  std::vector<int> nearly_idle_;
   int asked_soon_ = 0;
 };
 

@@ -175,6 +175,37 @@ TEST(Stall, ToAskDoesNotCountAsProgress) {
   EXPECT_TRUE(story.Said().starts_with("stalled 6 s")) << story.Said();
 }
 
+// The launcher in a pod and the daemon outside of it watch the same ranks, each once a second: what
+// one asks disturbs the other.
+TEST(Stall, TwoWatchesOfTheSameRanksDelayEachOtherByAMoment) {
+  for (const int apart : {0, 1, 5, 9}) {  // tenths of a second
+    std::vector<RankLook> looks{{0, 100, false, false, {'S'}}, {1, 101, false, false, {'S'}}};
+    StallWatch launcher(seconds(3), true, 2), daemon(seconds(3), true, 2);
+    const std::chrono::steady_clock::time_point begin{};
+    const auto look = [&](StallWatch& watch, std::chrono::steady_clock::time_point now) {
+      if (!watch.See(now, looks)) return;
+      for (RankLook& rank : looks) {
+        rank.activity.dumped += 900;
+        rank.activity.switches += 8;
+        rank.activity.transfers += 30;
+      }
+      StallWatch::Testimony testimony;
+      testimony.dumps = {{0, kInBarrier}, {1, kAsleep}};
+      watch.Judge(now, testimony, Source);
+    };
+    std::optional<int> first, last;
+    for (int tenth = 0; tenth < 200 && !last; ++tenth) {
+      const auto now = begin + std::chrono::milliseconds(100 * tenth);
+      if (tenth % 10 == 0) look(launcher, now);
+      if (tenth % 10 == apart) look(daemon, now);
+      if (!first && (launcher.stall() || daemon.stall())) first = tenth;
+      if (launcher.stall() && daemon.stall()) last = tenth;
+    }
+    EXPECT_LE(first.value_or(999), 40) << apart;
+    EXPECT_LE(last.value_or(999), 60) << apart;
+  }
+}
+
 TEST(Stall, AskedSeldomerAndSeldomer) {
   Story story(2);
   EXPECT_LE(story.Pass(3600, {}, {{0, kInBarrier}, {1, kAsleep}}), 66);
