@@ -234,10 +234,7 @@ base::Status RunVerb::CheckSubmittable() const {
   }
   TRY(CheckRuntime(config_, !flags_.is_not_strict));
   const JobSpec job = MakeJobSpec(config_, config_.image, flags_.job_name);
-  if (const base::Status status = CheckReferences(job.env); !status) {
-    return refuse(
-        fmt::format("InterpolationDepthError: {}: {}", config_.path, status.error().message));
-  }
+  TRY(CheckReferences(job.env, config_.path));
   TRY(CheckArguments(config_, job));
   const bool is_clustered = !is_service;
   if (is_clustered && config_.cluster_type != "PYTORCH") {
