@@ -154,6 +154,8 @@ def test_show_config_of_a_bucket(node):
     place = ["-j", JOB, "--work-dir", "oci://my-bucket@my-namespace/work"]
     shown = node.run("distributed-training", "show-config", *place).stdout
     assert shown == "Main Info:\nMASTER_ADDR: 127.0.0.1\n\n"
+    told = node.run("distributed-training", "show-config", *place, "-d")
+    assert told.stdout == shown and "get_object of object_storage: HTTP 200, opc-request-id " in told.stderr
     missing = node.run("distributed-training", "show-config", "-j", "nojob", *place[2:]).stdout
     assert missing.startswith("MAIN_config file not found at location "
                               "oci://my-bucket@my-namespace/work/nojob.")
