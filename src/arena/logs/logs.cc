@@ -18,6 +18,7 @@
 #include "arena/verbs.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "cli/end_with_reader.h"
 
 namespace arena {
 namespace {
@@ -414,6 +415,8 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
                         });
     }
   }
+  // There may be nothing to write for long, as while one line repeats and is folded.
+  const cli::EndWithReader end(options.follow ? call.out.fd() : -1);
   TRY_ASSIGN(const int code,
              WithChoice(*client, context, *found, flags, options, call.out,
                         [&](const LogFlags& chosen, const auto& with, cli::Output& out) {
