@@ -28,6 +28,7 @@ constexpr base::Duration kPromptEnd = std::chrono::milliseconds(500);
 // systemd and Slurm signal each process of a job, timeout(1) signals twice: it is one request.
 constexpr base::Duration kOneRequest = std::chrono::milliseconds(200);
 constexpr base::Duration kLookForSleepers = std::chrono::seconds(3);
+constexpr base::Duration kLongestSay = std::chrono::seconds(2);
 
 std::string OwnLine(std::string_view text) { return fmt::format("muster-launch: {}\n", text); }
 
@@ -65,6 +66,14 @@ Agent::Agent(Options options, base::Environment environment, std::string executa
 Agent::~Agent() = default;
 
 int Agent::Run() {
+  const int exit_code = RunJob();
+  // The other nodes hear how it ended.
+  rendezvous_.reset();
+  AwaitConsole();
+  return exit_code;
+}
+
+int Agent::RunJob() {
   if (auto ready = Prepare(); !ready) {
     SayError(ready.error().message);
     if (folder_) folder_->Finish(false);
@@ -76,8 +85,6 @@ int Agent::Run() {
     SayError(ran.error().message);
     return 1;
   }
-  // The other nodes hear how it ended.
-  rendezvous_.reset();
   return exit_code_;
 }
 
@@ -160,7 +167,7 @@ base::Status Agent::OpenStore() {
   store.on_client = [this] {
     if (wait_timer_ == 0) LookForWaitsLater();
   };
-  store.on_exhausted = [this] { Say(rendezvous::NoDescriptorLeft()); };
+  store.on_exhausted = [this] { SayLater(rendezvous::NoDescriptorLeft()); };
   auto opened = rendezvous::StoreServer::Listen(*loop_, clock_, store);
   if (!opened) {
     return base::Fail(
@@ -296,15 +303,23 @@ base::Result<base::Fd> Agent::PlanStream(int local_rank, int fd, const WorkerFil
   return writer;
 }
 
-void Agent::OnSignal(int signal) {
+bool Agent::EndsLauncher(int signal) const {
   const auto& handled = options_.handled_signals;
-  if (std::find(handled.begin(), handled.end(), signal) == handled.end()) {
+  return std::find(handled.begin(), handled.end(), signal) != handled.end();
+}
+
+bool Agent::IsOfLastRequest() const {
+  return end_signal_ != 0 && clock_.Steady() - end_signalled_ < kOneRequest;
+}
+
+void Agent::OnSignal(int signal) {
+  if (!EndsLauncher(signal)) {
     if (group_) group_->Signal(signal);
     return;
   }
   // A second signal shortens the wait.
   if (end_signal_ != 0) {
-    if (clock_.Steady() - end_signalled_ < kOneRequest) return;
+    if (IsOfLastRequest()) return;
     is_hurried_ = true;
     if (group_ && group_->IsStopping()) return group_->Stop(SIGKILL, {}, nullptr);
     return Finish(128 + signal);
@@ -447,7 +462,7 @@ void Agent::DrawStatus() {
 }
 
 void Agent::Finish(int exit_code) {
-  if (has_status_ && !is_hurried_) output_->SetStatus("");
+  if (has_status_) output_->SetStatus("");
   const bool has_user_logs = !options_.redirects.IsEmpty() || !options_.tee.IsEmpty();
   file_timer_.reset();
   own_folder_.reset();
@@ -470,15 +485,35 @@ void Agent::SayError(const std::string& message) {
   RecordOwnError(environment_, message, clock_.Now());
 }
 
-void Agent::SayLater(const std::string& text) { output_->SayLater(OwnLine(text)); }
+void Agent::SayLater(const std::string& text) { output_->Say(OwnLine(text)); }
 
 void Agent::Say(const std::string& text) {
   const std::string line = OwnLine(text);
-  if (output_) {
-    output_->Say(line);
-  } else {
+  if (!output_) {
     [[maybe_unused]] const ssize_t written = ::write(2, line.data(), line.size());
+    return;
   }
+  if (output_->IsWritten()) is_console_slow_ = false;
+  output_->Say(line);
+  if (is_console_slow_) return;
+  is_console_slow_ =
+      !output_->AwaitWritten({side_.signals.get(), side_.guardian.get()}, kLongestSay);
+}
+
+// The last texts wait for a reader as long as it takes, like the last output of the ranks: it may
+// be a pager. But a request to end the launcher ends that.
+void Agent::AwaitConsole() {
+  if (!output_) return;
+  while (!is_hurried_) {
+    if (output_->AwaitWritten({side_.signals.get(), side_.guardian.get()}, {})) return;
+    auto info = process::ReadSignal(side_.signals.get());
+    if (!info) return;  // the guardian is gone, who would tell the exit code
+    for (; info; info = process::ReadSignal(side_.signals.get())) {
+      const bool is_new = EndsLauncher(static_cast<int>(info->ssi_signo)) && !IsOfLastRequest();
+      is_hurried_ = is_hurried_ || is_new;
+    }
+  }
+  (void)output_->AwaitWritten({}, kLongestHurriedDrain);
 }
 
 }  // namespace launch
