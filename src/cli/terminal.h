@@ -19,8 +19,6 @@ class Output {
   virtual bool HasColour() const { return false; }
   // Columns; 0 when unknown.
   virtual int Width() const { return 0; }
-  // Where it writes; -1: to no file.
-  virtual int fd() const { return -1; }
 };
 
 // A borrowed file descriptor. After a failed write, all later ones fail with the same error.
@@ -31,7 +29,6 @@ class FdOutput : public Output {
   bool IsTerminal() const override { return is_terminal_; }
   bool HasColour() const override;
   int Width() const override;
-  int fd() const override { return fd_; }
 
  private:
   int fd_;

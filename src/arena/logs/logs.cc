@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -416,7 +417,7 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
     }
   }
   // There may be nothing to write for long, as while one line repeats and is folded.
-  const cli::EndWithReader end(options.follow ? call.out.fd() : -1);
+  const cli::EndWithReader end(options.follow ? STDOUT_FILENO : -1);
   TRY_ASSIGN(const int code,
              WithChoice(*client, context, *found, flags, options, call.out,
                         [&](const LogFlags& chosen, const auto& with, cli::Output& out) {

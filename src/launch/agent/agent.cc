@@ -14,7 +14,6 @@
 #include "base/machine/host_name.h"
 #include "base/machine/signal_name.h"
 #include "base/strings.h"
-#include "launch/failure/report_file.h"
 #include "launch/machine/machine.h"
 #include "launch/machine/process_tree.h"
 #include "process/signals.h"
@@ -28,9 +27,6 @@ constexpr base::Duration kPromptEnd = std::chrono::milliseconds(500);
 // systemd and Slurm signal each process of a job, timeout(1) signals twice: it is one request.
 constexpr base::Duration kOneRequest = std::chrono::milliseconds(200);
 constexpr base::Duration kLookForSleepers = std::chrono::seconds(3);
-constexpr base::Duration kLongestSay = std::chrono::seconds(2);
-
-std::string OwnLine(std::string_view text) { return fmt::format("muster-launch: {}\n", text); }
 
 // Whether stdout and stderr are one file, pipe or terminal, as after `>log 2>&1`.
 bool HasOneConsole() {
@@ -443,24 +439,6 @@ bool Agent::TryRestart() {
   return true;
 }
 
-void Agent::ShowStatus(const std::string& state) {
-  state_ = state;
-  DrawStatus();
-}
-
-void Agent::DrawStatus() {
-  if (!has_status_ || !group_) return;
-  const std::string restarts =
-      restarts_ == 0 ? ""
-      : options_.max_restarts == 0
-          ? fmt::format(", restart {}", restarts_)
-          : fmt::format(", restart {} of {}", restarts_, options_.max_restarts);
-  const std::string posted = PostedText();
-  output_->SetStatus(fmt::format("muster: {} of {} ranks {}{}{}{}", group_->running_count(),
-                                 options_.nproc_per_node, state_, posted.empty() ? "" : ", ",
-                                 posted, restarts));
-}
-
 void Agent::Finish(int exit_code) {
   if (has_status_) output_->SetStatus("");
   const bool has_user_logs = !options_.redirects.IsEmpty() || !options_.tee.IsEmpty();
@@ -469,51 +447,6 @@ void Agent::Finish(int exit_code) {
   folder_->Finish(exit_code != 0 ? !failures_.empty() || has_user_logs : has_user_logs);
   exit_code_ = exit_code;
   loop_->Stop();
-}
-
-// Recorded as torchrun records its exception.
-void Agent::SayEndedBySignal() {
-  Say(fmt::format("ended by {}", base::SignalName(end_signal_)));
-  RecordOwnError(
-      environment_,
-      fmt::format("SignalException: Process {} got signal: {}", ::getppid(), end_signal_),
-      clock_.Now());
-}
-
-void Agent::SayError(const std::string& message) {
-  Say("error: " + message);
-  RecordOwnError(environment_, message, clock_.Now());
-}
-
-void Agent::SayLater(const std::string& text) { output_->Say(OwnLine(text)); }
-
-void Agent::Say(const std::string& text) {
-  const std::string line = OwnLine(text);
-  if (!output_) {
-    [[maybe_unused]] const ssize_t written = ::write(2, line.data(), line.size());
-    return;
-  }
-  if (output_->IsWritten()) is_console_slow_ = false;
-  output_->Say(line);
-  if (is_console_slow_) return;
-  is_console_slow_ =
-      !output_->AwaitWritten({side_.signals.get(), side_.guardian.get()}, kLongestSay);
-}
-
-// The last texts wait for a reader as long as it takes, like the last output of the ranks: it may
-// be a pager. But a request to end the launcher ends that.
-void Agent::AwaitConsole() {
-  if (!output_) return;
-  while (!is_hurried_) {
-    if (output_->AwaitWritten({side_.signals.get(), side_.guardian.get()}, {})) return;
-    auto info = process::ReadSignal(side_.signals.get());
-    if (!info) return;  // the guardian is gone, who would tell the exit code
-    for (; info; info = process::ReadSignal(side_.signals.get())) {
-      const bool is_new = EndsLauncher(static_cast<int>(info->ssi_signo)) && !IsOfLastRequest();
-      is_hurried_ = is_hurried_ || is_new;
-    }
-  }
-  (void)output_->AwaitWritten({}, kLongestHurriedDrain);
 }
 
 }  // namespace launch

@@ -155,8 +155,9 @@ class Agent : private rendezvous::RendezvousEvents {
   void PrintEvent(std::string_view state, std::optional<int> local_rank, const Failure* failure);
   void PrintLastEvents(bool has_succeeded);
   void Finish(int exit_code);
-  // Both put the program's name before the text. Say waits a while until it is written, so that it
-  // stands before what workers that start next write themselves; SayLater does not.
+  // agent/console.cc. Both put the program's name before the text. Say waits a while until it is
+  // written, so that it stands before what workers that start next write themselves; SayLater does
+  // not.
   void Say(const std::string& text);
   void SayLater(const std::string& text);
   void AwaitConsole();
