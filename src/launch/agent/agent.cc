@@ -304,10 +304,6 @@ bool Agent::EndsLauncher(int signal) const {
   return std::find(handled.begin(), handled.end(), signal) != handled.end();
 }
 
-bool Agent::IsOfLastRequest() const {
-  return end_signal_ != 0 && clock_.Steady() - end_signalled_ < kOneRequest;
-}
-
 void Agent::OnSignal(int signal) {
   if (!EndsLauncher(signal)) {
     if (group_) group_->Signal(signal);
@@ -315,7 +311,7 @@ void Agent::OnSignal(int signal) {
   }
   // A second signal shortens the wait.
   if (end_signal_ != 0) {
-    if (IsOfLastRequest()) return;
+    if (clock_.Steady() - end_signalled_ < kOneRequest) return;
     is_hurried_ = true;
     if (group_ && group_->IsStopping()) return group_->Stop(SIGKILL, {}, nullptr);
     return Finish(128 + signal);

@@ -83,7 +83,6 @@ class Agent : private rendezvous::RendezvousEvents {
   void Begin();
   void OnSignal(int signal);
   bool EndsLauncher(int signal) const;
-  bool IsOfLastRequest() const;
   void OnGuardianGone();
   void OnWorkerEnd(const WorkerEnd& end);
   void StopGroup(Ending ending, int signal, base::Duration grace);

@@ -64,16 +64,16 @@ void Agent::Say(const std::string& text) {
 }
 
 // The last texts wait for a reader as long as it takes, like the last output of the ranks: it may
-// be a pager. But a request to end the launcher ends that.
+// be a pager. But whoever asks for the end does not wait for what the launcher says.
 void Agent::AwaitConsole() {
   if (!output_) return;
-  while (!is_hurried_) {
+  while (end_signal_ == 0) {
     if (output_->AwaitWritten({side_.signals.get(), side_.guardian.get()}, {})) return;
     auto info = process::ReadSignal(side_.signals.get());
     if (!info) return;  // the guardian is gone, who would tell the exit code
     for (; info; info = process::ReadSignal(side_.signals.get())) {
-      const bool is_new = EndsLauncher(static_cast<int>(info->ssi_signo)) && !IsOfLastRequest();
-      is_hurried_ = is_hurried_ || is_new;
+      const int signal = static_cast<int>(info->ssi_signo);
+      if (EndsLauncher(signal)) end_signal_ = signal;
     }
   }
   (void)output_->AwaitWritten({}, kLongestHurriedDrain);
