@@ -226,7 +226,9 @@ def test_a_proxy_with_a_password_is_refused(node):
     over_proxy = {"OCI__WORKER_COUNT": "0", "OCI__RUNTIME_TYPE": "git", "OCI__RUNTIME_URI": "git@host.example:a/b.git",
                   "OCI__CODE_DIR": node.path("code"), "PATH": node.path("bin") + ":/usr/bin:/bin",
                   "ARGV_FILE": node.path("argv"), "ssh_proxy": "http://tom:s3cret@proxy.example:3128"}
-    out, err = end(node.start_node(0, **over_proxy), 1)
+    process = node.start_node(0, **over_proxy)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 1
     assert "ssh_proxy must not contain a user and password" in err and "s3cret" not in out + err
     assert not os.path.exists(node.path("argv"))
     end(node.start_node(0, GIT_SSH_COMMAND="ssh -o Own=1", **over_proxy), 1)

@@ -285,6 +285,9 @@ signal.pause()
     launch.await_file("up0")
     launch.await_file("up1")
     process.terminate()
+    launch.await_true(lambda: len(launch.processes()) == 2, "workers are left")
+    time.sleep(0.3)  # within 200 ms of the first it would be the same one by another way
+    process.terminate()
     assert process.wait(timeout=60) == 143
     launch.await_none_left()
 
@@ -293,7 +296,8 @@ signal.pause()
 def test_the_last_words_wait_for_a_reader_until_a_signal(launch, full_console, ends_by):
     reader, writer = full_console
     script = launch.script("open('up', 'w').write('x')\nraise SystemExit(3)\n")
-    process = launch.start("--nproc-per-node=2", script, stdout=writer, stderr=writer)
+    # So that there is nothing to say before.
+    process = launch.start("--nproc-per-node=2", script, stdout=writer, stderr=writer, env={"OMP_NUM_THREADS": "1"})
     os.close(writer)
     launch.await_file("up")
     launch.await_true(lambda: len(launch.processes()) == 2, "workers are left")
