@@ -18,7 +18,11 @@ void ConnectToOci(Context& context) {
       return std::make_unique<OciCloud>(context, login);
     };
   }
-  if (!context.job_backend) context.job_backend = [&context] { return MakeJobBackend(context); };
+  if (!context.job_backend) {
+    context.job_backend = [&context](const LoginFlags& login) {
+      return MakeJobBackend(context, login);
+    };
+  }
   if (!context.run_existing_job) {
     context.run_existing_job = [&context](const ExistingJobRequest& request, cli::Output& out,
                                           cli::Output& err) {

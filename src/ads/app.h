@@ -44,14 +44,15 @@ struct Context {
       {};
 
   // The body of the answer to a GET of an http or https URL. Errors do not show the URL's secrets.
+  // kPermissionDenied: it is not fetched, because it has a password or leads to where none is safe.
   std::function<base::Result<std::string>(const std::string& url, size_t max_bytes,
                                           std::chrono::seconds timeout)>
       fetch_url = {};
 
   // The cloud for this login. Reads nothing before it is used.
   std::function<std::unique_ptr<OciServices>(const LoginFlags&)> oci = {};
-  // `run -b job`; unset in a build without the cloud.
-  std::function<std::unique_ptr<Backend>()> job_backend = {};
+  // `run -b job`, signed in; unset in a build without the cloud.
+  std::function<base::Result<std::unique_ptr<Backend>>(const LoginFlags&)> job_backend = {};
   // `run --ocid`: starts new runs of an existing job.
   std::function<base::Result<int>(const ExistingJobRequest&, cli::Output& out, cli::Output& err)>
       run_existing_job = {};

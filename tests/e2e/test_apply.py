@@ -193,3 +193,6 @@ def test_a_file_of_the_web(cluster, web):
     assert cluster.run("apply", "-f", f"{web}/a.yaml?raw=1").stdout == "configmap/web unchanged\n"
     refused = cluster.run("apply", "-f", f"{web}/absent", code=1)
     assert f"{web}/absent: the web server answers HTTP 404" in refused.stderr
+    refused = cluster.run("apply", "-f", web.replace("://", "://tom:pw@") + "/a.yaml", code=1)
+    assert f"{web}/a.yaml: the URL must not contain a user and password: fetch it with another program and pipe it " \
+        "to -f -" in refused.stderr

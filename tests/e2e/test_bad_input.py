@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from waiting import await_true
+from waiting import await_words
 
 USAGE = 2
 FAILURE = 1
@@ -154,7 +154,7 @@ def test_more_gpus_than_the_machine_has_waits_and_says_why(cluster):
     with open(cluster.path("config/muster/config.yaml"), "a") as file:
         file.write("  gpus: strict\n")
     cluster.submit("gpus", "true", "--gpus=64")
-    await_true(lambda: "Insufficient nvidia.com/gpu" in cluster.run("get", "gpus").stdout, lambda: cluster.run("get", "gpus").stdout)
+    await_words("Insufficient nvidia.com/gpu", lambda: cluster.run("get", "gpus").stdout)
     assert cluster.get("gpus")["status"] == "PENDING"
 
 

@@ -16,7 +16,7 @@ from dash_page import Dash
 from embedded_api import Api
 from embedded_muster import Cluster
 from places import ROOT
-from waiting import await_true
+from waiting import await_true, await_words
 
 FAILS = """import os, sys, time
 print("step 1 loss 0.5", flush=True)
@@ -696,7 +696,7 @@ def test_when_a_waiting_job_will_start(chromium):
     cluster.run("up")
     dash = Dash(cluster)
     try:
-        await_true(lambda: "0/2 (0%)" in cluster.run("top", "node").stdout)
+        await_words("0/2 (0%)", lambda: cluster.run("top", "node").stdout)
         cluster.submit("long", "sleep 600", "--gpus=2", "--running-timeout=300s")
         cluster.wait("long", "RUNNING")
         cluster.submit("next", "true", "--gpus=1")

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from waiting import await_true
+from waiting import await_words
 
 MIB = 1 << 20
 
@@ -30,7 +30,7 @@ def folder(cluster, name, mode=0o700, owner=None, **files):
 
 def await_text(cluster, name, text):
     """Until `get` says so."""
-    await_true(lambda: text in cluster.run("get", name).stdout, lambda: cluster.run("get", name).stdout)
+    await_words(text, lambda: cluster.run("get", name).stdout)
 
 
 def log(cluster, name, instance="master-0"):

@@ -1,6 +1,8 @@
 """What a person sees who follows a job on a terminal of 80 columns, and that pipes see none of it."""
 import os
 import re
+import signal
+import time
 
 import pytest
 
@@ -91,6 +93,19 @@ def test_a_pipe_gets_what_the_ranks_write_and_no_more(cluster):
     assert running.returncode == 0
     assert sorted(out.splitlines()) == ["[0-1] 100%|done", "[0-1] end 0..1", "[0-1] start 0..1"], out
     assert "ranks up" not in out + err and "\x1b" not in out + err
+
+
+@pytest.mark.parametrize("flags", [[], ["--all"]])
+@pytest.mark.parametrize("goes_on", ["exec sleep 600", "while :; do echo first; sleep 0.1; done"])
+def test_a_follower_ends_with_who_reads_it(cluster, flags, goes_on):
+    """As with `| head -1`, also while the program says nothing or only the same."""
+    cluster.run("run", "-d", "--name=says", f"echo first; {goes_on}")
+    running = cluster.start("logs", "-f", *flags, "says")
+    assert running.stdout.readline().endswith("first\n")
+    running.stdout.close()
+    began = time.monotonic()
+    assert running.wait(timeout=60) == -signal.SIGPIPE
+    assert time.monotonic() - began < 8  # before the repetitions are counted
 
 
 def test_one_rank_is_as_it_writes_with_the_status_line_below(cluster):

@@ -7,7 +7,7 @@ import pytest
 
 from embedded_muster import Cluster
 from test_manual import fields_of
-from waiting import await_true
+from waiting import await_true, await_words
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def two_gpus():
     made = Cluster()
     made.show_gpus("2")
     made.run("up")
-    await_true(lambda: "0/2 (0%)" in made.run("top", "node").stdout)
+    await_words("0/2 (0%)", lambda: made.run("top", "node").stdout)
     yield made
     made.close()
 

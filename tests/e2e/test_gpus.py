@@ -4,7 +4,7 @@ import os
 import pytest
 
 from embedded_muster import Cluster
-from waiting import await_true
+from waiting import await_words
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def gpu_cluster(request):
 
 def until(cluster, words, *args):
     """What the command says, once these words are in it."""
-    return await_true(lambda: (lambda said: said if words in said else None)(cluster.run(*args).stdout), lambda: cluster.run(*args).stdout)
+    return await_words(words, lambda: cluster.run(*args).stdout)
 
 
 @pytest.mark.parametrize("gpu_cluster", ["1"], indirect=True)
@@ -69,17 +69,17 @@ def counting_cluster():
 
 # It runs on for a while after its start has been told: the daemon then reads what the GPU has counted so far.
 CUDA_ERROR = ("python3 -c \"import os, time\n"
-              "while not os.path.exists('{}'): time.sleep(0.05)\n"
-              "time.sleep(2); {}"
+              "{before}time.sleep(2); {last}"
               "raise RuntimeError('CUDA error: an illegal memory access was encountered')\"")
 
 
 def test_memory_errors_while_a_job_ran_decide_what_its_kernels_do_not(counting_cluster):
     errors, go = counting_cluster.path("home", "errors"), counting_cluster.path("home", "go")
     until(counting_cluster, "0/1 (0%)", "top", "node")
-    counting_cluster.submit("sound", CUDA_ERROR.format(errors, ""), "--gpus=1")
+    counting_cluster.submit("sound", CUDA_ERROR.format(before="", last=""), "--gpus=1")
     counting_cluster.wait("sound", "FAILED")
-    counting_cluster.submit("worn", CUDA_ERROR.format(go, f"open('{errors}', 'w').write('5'); "), "--gpus=1")
+    counting_cluster.submit("worn", CUDA_ERROR.format(before=f"while not os.path.exists('{go}'): time.sleep(0.05)\n",
+                                                      last=f"open('{errors}', 'w').write('5'); "), "--gpus=1")
     counting_cluster.wait("worn", "RUNNING")
     open(go, "w").close()
     counting_cluster.wait("worn", "FAILED")

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from waiting import await_true
+from waiting import await_true, await_words
 
 TRAIN = """import os, sys
 print("lr", sys.argv[1])
@@ -115,8 +115,7 @@ def test_compare_names_what_differs_and_no_value(cluster, code):
 def test_compare_tells_the_last_metrics(cluster, code):
     for name, loss in (("worse", 0.5), ("better", 0.25)):
         cluster.run("run", f"--name={name}", f"echo step 1 loss 9; echo step 2 loss {loss}", cwd=code)
-        await_true(lambda name=name, loss=loss: f"loss {loss}" in cluster.run("show", name).stdout.split("Last lines")[0],
-                   lambda name=name: cluster.run("show", name).stdout)
+        await_words(f"loss {loss}", lambda name=name: cluster.run("show", name).stdout.split("Last lines")[0])
     cluster.run("delete", "worse")
     told = json.loads(cluster.run("compare", "worse", "better", "-o", "json").stdout)["differences"]
     assert told["last loss"] == ["0.5", "0.25"] and "last step" not in told

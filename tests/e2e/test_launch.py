@@ -8,7 +8,7 @@ import time
 import pytest
 
 from places import BINARY
-from waiting import await_true
+from waiting import await_true, await_words
 
 # Each rank says who it is and which program started it.
 PROBE = """
@@ -192,7 +192,7 @@ def test_a_forked_program_ends_with_its_job(cluster):
     script = warm(cluster, FORKED)
     cluster.submit("stays", f"python {script} stay", "--workers=1")
     cluster.wait("stays", "RUNNING")
-    await_true(lambda: "end" in cluster.run("logs", "stays").stdout, "it says nothing")
+    await_words("end", lambda: cluster.run("logs", "stays").stdout)
     assert forked(cluster, "stays")[:2] == ["True", "True"]
     cluster.run("delete", "stays")
     await_true(lambda: not running(script), "the program runs on")

@@ -4,11 +4,11 @@ import json
 import os
 import threading
 
-from waiting import await_file, await_true
+from waiting import await_file, await_words
 
 
 def await_notice(cluster, name, words):
-    await_true(lambda: words in cluster.run("show", name).stdout, lambda: cluster.run("show", name).stdout)
+    await_words(words, lambda: cluster.run("show", name).stdout)
 
 
 def test_a_program_reads_what_became_of_the_job(cluster):

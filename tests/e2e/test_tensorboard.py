@@ -12,7 +12,7 @@ import pytest
 
 from idx_files import write_small_mnist
 from places import ONE_THREAD, ROOT
-from waiting import await_true
+from waiting import await_true, await_words
 
 EVENTS = ("import sys; sys.path.insert(0, '/root/code/mnist-pytorch'); "
           "from events import EventWriter; w = EventWriter('{}'); "
@@ -211,8 +211,7 @@ def test_outlives_the_daemon_and_is_started_again(board_cluster):
     assert board_pids(cluster, url) == before, "adopted, not started again"
     for pid in before:
         os.kill(pid, signal.SIGKILL)
-    await_true(lambda: "It is not running yet: it ended with exit code 137" in cluster.run("get", "board").stdout,
-               lambda: cluster.run("get", "board").stdout)
+    await_words("It is not running yet: it ended with exit code 137", lambda: cluster.run("get", "board").stdout)
     assert "does not run: it ended" in cluster.run("tensorboard", "board", code=1).stderr
     fetch(url)
     assert board_pids(cluster, url) != before
@@ -256,7 +255,7 @@ def test_one_that_is_not_installed_says_how(cluster):
     advice = f"`{python} -m pip install tensorboard` installs it"
     assert advice in done.stderr
     cluster.wait("board", "RUNNING")
-    await_true(lambda: advice in cluster.run("get", "board").stdout, lambda: cluster.run("get", "board").stdout)
+    await_words(advice, lambda: cluster.run("get", "board").stdout)
     assert advice in cluster.run("tensorboard", "board", code=1).stderr
     cluster.run("delete", "board")
     cluster.await_no_process()

@@ -8,7 +8,7 @@ import time
 
 import pytest
 from embedded_api import Api
-from waiting import await_true
+from waiting import await_true, await_words
 
 WAITS = "echo begun; sleep 600"
 
@@ -71,7 +71,7 @@ def test_a_restore_waits_for_no_running_job_unless_it_is_told_to(cluster):
     cluster.run("cluster", "--restore", "--force")
     assert "runs" not in cluster.run("list").stdout
     assert set(before) <= set(cluster.pod_processes())
-    told = await_true(lambda: (lambda said: said if "`kill " in said else None)(cluster.run("list").stderr))
+    told = await_words("`kill ", lambda: cluster.run("list").stderr)
     os.kill(int(told.split("`kill ")[1].split("`")[0]), 15)
     cluster.await_no_process()
 

@@ -9,7 +9,7 @@ import pytest
 from embedded_muster import Cluster
 from embedded_api import Api
 from terminals import Terminal
-from waiting import await_true
+from waiting import await_words
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def gpu_cluster():
 
 
 def test_gpus_are_measured_when_somebody_asks(gpu_cluster):
-    await_true(lambda: "0/2 (0%)" in gpu_cluster.run("top", "node").stdout)
+    await_words("0/2 (0%)", lambda: gpu_cluster.run("top", "node").stdout)
     gpu_cluster.submit("pt", "sleep 600", "--gpus=1")
     gpu_cluster.wait("pt", "RUNNING")
     instance = json.loads(gpu_cluster.run("list", "-o", "json").stdout)[0]["instances"][0]

@@ -6,13 +6,12 @@ import signal
 import ssl
 import subprocess
 import tempfile
-import time
 import urllib.error
 import urllib.request
 
 from ports import free_ports
 from real_kubernetes import ROOT
-from waiting import pause
+from waiting import await_true
 
 BINARY = os.environ.get("MUSTER_BINARY", os.path.join(ROOT, "build", "muster"))
 PATIENCE = 120  # of a busy machine
@@ -20,13 +19,7 @@ PATIENCE = 120  # of a busy machine
 
 def wait_until(what, happened, patience=PATIENCE, longest=0.5):
     """What `happened` returns, once it is true; it is asked every `longest` seconds at least."""
-    began = time.monotonic()
-    while True:
-        value = happened()
-        if value:
-            return value
-        assert time.monotonic() < began + patience, f"in vain: {what}"
-        pause(began, longest)
+    return await_true(happened, f"in vain: {what}", patience, longest)
 
 
 class Operator:

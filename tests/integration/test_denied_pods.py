@@ -9,6 +9,7 @@ import pytest
 
 from running_operator import job, wait_until
 from test_operator import Started
+from waiting import await_words
 
 WHY = "image registry.local/train:1 is not signed"
 
@@ -93,8 +94,7 @@ def test_a_strangers_pod_is_no_instance_and_the_reason(muster, api, namespace):
               "training.kubeflow.org/replica-type": "worker", "training.kubeflow.org/replica-index": "0"}
     api.create("pods", namespace, {"metadata": {"name": "j-worker-0", "labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
     Started(api, namespace, job(), ["j-master-0", "j-worker-0", "j-worker-1"])
-    shown = wait_until("the reason is known", lambda: (lambda told: told if "REASON" in told else None)(
-        muster.run("get", "j", "-n", namespace).stdout))
+    shown = await_words("REASON", lambda: muster.run("get", "j", "-n", namespace).stdout)
     assert "REASON: pod j-worker-0 is needed, but a pod that is not this job's has that name\n" in shown, shown
     assert [line.split()[4] for line in shown.splitlines() if line.startswith("j ")] == ["j-master-0", "j-worker-1"], shown
 

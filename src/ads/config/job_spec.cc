@@ -86,7 +86,7 @@ class Substitution {
  public:
   explicit Substitution(const OrderedEnv& env) : env_(env) {}
 
-  // nullopt: the references do not end.
+  // nullopt: the references do not end, or what they bring is too long.
   std::optional<std::string> Of(const std::string& value) {
     std::string out;
     return Append(value, 1, out) ? std::optional(std::move(out)) : std::nullopt;
@@ -159,14 +159,15 @@ OrderedEnv SubstituteEnv(const OrderedEnv& env) {
   return out;
 }
 
-base::Status CheckReferences(const OrderedEnv& env) {
+base::Status CheckReferences(const OrderedEnv& env, std::string_view path) {
   for (const auto& [name, value] : env) {
     if (Substitution(env).Of(value)) continue;
     return base::Fail(
         base::Code::kInvalidArgument,
-        fmt::format("the value of {} refers to itself, through more than {} variables, or becomes "
-                    "too long: {}; write $${{NAME}} for what is not to be replaced",
-                    name, kMostNested, base::OneLine(value, kLongestShown)));
+        fmt::format("InterpolationDepthError: {}: the value of {} refers to itself, through more "
+                    "than {} variables, or becomes too long: {}; write $${{NAME}} for what is not "
+                    "to be replaced",
+                    path, name, kMostNested, base::OneLine(value, kLongestShown)));
   }
   return {};
 }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ads/config/train_config.h"
@@ -19,8 +20,7 @@ struct JobRunSpec {
 };
 
 struct JobSpec {
-  std::optional<std::string> name;  // cluster name, displayName, --job-name; nullopt: chosen by the
-                                    // service
+  std::optional<std::string> name;  // cluster name, displayName, --job-name
   PyValue infrastructure;           // camelCase keys, including unknown ones
   OrderedEnv env;                   // without substitution
   std::string image;
@@ -35,17 +35,17 @@ JobSpec MakeJobSpec(const TrainConfig& config, const std::string& image,
                     const std::string& job_name);
 
 // The values as sent: ${NAME} becomes the value of another of them, whose references are replaced
-// too, and $$ a dollar; after an unknown ${NAME} the rest of that value is unchanged. So is a value
-// that CheckReferences refuses.
+// too, and $$ a dollar; after an unknown ${NAME} the rest of that value is unchanged. A value that
+// CheckReferences refuses stays as it is.
 OrderedEnv SubstituteEnv(const OrderedEnv& env);
-// kInvalidArgument names a variable whose value refers to itself, or through more than ten others,
-// or becomes longer than a MiB.
-base::Status CheckReferences(const OrderedEnv& env);
+// kInvalidArgument, `InterpolationDepthError: <path>: ...`, names a variable whose value refers to
+// itself, or through more than ten others, or becomes longer than a MiB. `path` is the file's.
+base::Status CheckReferences(const OrderedEnv& env, std::string_view path);
 // The text with $NAME and ${NAME} of both environments replaced, and $$ by a dollar; unknown names
 // stay.
 std::string SubstituteName(const std::string& name, const OrderedEnv& job, const OrderedEnv& run);
 // The names as sent, which may refer to the job's variables, and a run's also to its own. nullopt:
-// chosen by the service.
+// the backend chooses one.
 std::optional<std::string> SentName(const JobSpec& job);
 std::string SentRunName(const JobSpec& job, const JobRunSpec& run);
 

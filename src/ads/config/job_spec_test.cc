@@ -122,18 +122,19 @@ TEST(JobSpec_SubstituteEnv, ReplacesWhatAReferenceBrings) {
   env.Set("A", "1");
   env.Set("B", "${A}/$$${NO}/x");
   env.Set("C", "${B}/y");
-  EXPECT_TRUE(CheckReferences(env));
+  EXPECT_TRUE(CheckReferences(env, "train.yaml"));
   EXPECT_EQ(*SubstituteEnv(env).Find("C"), "1/$${NO}/x/y");
 }
 
 TEST(JobSpec_CheckReferences, RefusesThoseWithoutEnd) {
   OrderedEnv env;
   env.Set("PATH", "/opt:$${PATH}");
-  EXPECT_TRUE(CheckReferences(env));
+  EXPECT_TRUE(CheckReferences(env, "train.yaml"));
   env.Set("PATH", "/opt:${PATH}");
-  EXPECT_EQ(CheckReferences(env).error().message,
-            "the value of PATH refers to itself, through more than 10 variables, or becomes too "
-            "long: /opt:${PATH}; write $${NAME} for what is not to be replaced");
+  EXPECT_EQ(CheckReferences(env, "train.yaml").error().message,
+            "InterpolationDepthError: train.yaml: the value of PATH refers to itself, through more "
+            "than 10 variables, or becomes too long: /opt:${PATH}; write $${NAME} for what is not "
+            "to be replaced");
   EXPECT_EQ(*SubstituteEnv(env).Find("PATH"), "/opt:${PATH}");
   // Each refers to the next one often.
   OrderedEnv wide;
@@ -143,13 +144,13 @@ TEST(JobSpec_CheckReferences, RefusesThoseWithoutEnd) {
     wide.Set(name, value);
   }
   wide.Set("I", "");
-  EXPECT_FALSE(CheckReferences(wide));
+  EXPECT_FALSE(CheckReferences(wide, "train.yaml"));
   OrderedEnv large;
   large.Set("A", std::string(1 << 20, 'a'));
   large.Set("B", "${A}");
-  EXPECT_TRUE(CheckReferences(large));
+  EXPECT_TRUE(CheckReferences(large, "train.yaml"));
   large.Set("C", "${A}${B}${B}");
-  EXPECT_FALSE(CheckReferences(large));
+  EXPECT_FALSE(CheckReferences(large, "train.yaml"));
 }
 
 TEST(JobSpec_SentName, ReplacesVariables) {

@@ -26,6 +26,14 @@ base::Result<std::string> FromStorage(const std::string& uri, const Context& con
   return storage->Get(uri.substr(slash + 1));
 }
 
+base::Result<std::string> FromWeb(const std::string& url, const Context& context) {
+  auto text = context.fetch_url(url, kMaxTrainBytes, kFetchTimeout);
+  if (!text && text.error().code == base::Code::kPermissionDenied) {
+    text.error().message += ": fetch it with another program and pipe it to -f -";
+  }
+  return text;
+}
+
 base::Result<std::string> FromFile(const std::string& path, const Context& context) {
   std::string file = path == "-" ? "/dev/stdin" : ExpandHome(path, context.environment);
   if (file.starts_with("file://")) file = file.substr(std::string_view("file://").size());
@@ -45,9 +53,8 @@ base::Result<PyValue> ReadTrainFile(const std::string& path, const Context& cont
                                     const LoginFlags& login) {
   const bool is_url = net::IsWebUrl(path) && context.fetch_url;
   TRY_ASSIGN(const std::string text, IsOciUri(path) ? FromStorage(path, context, login)
-                                     : is_url
-                                         ? context.fetch_url(path, kMaxTrainBytes, kFetchTimeout)
-                                         : FromFile(path, context));
+                                     : is_url       ? FromWeb(path, context)
+                                                    : FromFile(path, context));
   auto document = ReadPyYaml(text);
   if (!document) {
     return base::Fail(base::Code::kInvalidArgument,

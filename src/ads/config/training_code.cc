@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "base/uid.h"
+#include "net/socket/code_address.h"
 #include "net/socket/url.h"
 #include "process/spawn.h"
 
@@ -23,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kSuffixLetters = 5;
-// Of a script or an archive on the web.
+// Of a file on the web.
 constexpr size_t kMaxCodeBytes = 64 << 20;
 constexpr std::chrono::minutes kCodeTimeout{10};
 
@@ -53,13 +54,14 @@ base::Status RunGit(const Context& context, const std::vector<std::string>& args
 }
 
 // The option with which ssh reaches a repository through the proxy that ssh_proxy names; "" without
-// one, or for a repository that is not reached over ssh.
-base::Result<std::string> ProxyOption(const Context& context, const std::string& uri,
+// one, or for a repository that is not reached over ssh. Those who set GIT_SSH_COMMAND say
+// themselves how it is reached, unless the key is the vault's.
+base::Result<std::string> ProxyOption(const Context& context, const EntrySettings& settings,
                                       cli::Output& out) {
   const base::Environment& environment = context.environment;
   const std::string proxy = environment.GetOr("ssh_proxy", environment.GetOr("SSH_PROXY", ""));
-  const bool is_over_ssh = uri.starts_with("git@") || uri.starts_with("ssh://");
-  if (proxy.empty() || !is_over_ssh) return std::string();
+  const bool is_told = environment.Get("GIT_SSH_COMMAND") && settings.git_secret_id.empty();
+  if (proxy.empty() || is_told || !net::IsCodeOverSsh(settings.uri)) return std::string();
   if (!process::FindProgram("socat", environment.GetOr("PATH", "/usr/bin:/bin"))) {
     TRY(out.Write("WARNING: ssh_proxy is set, and git does not use it: socat is not installed\n"));
     return std::string();
@@ -67,6 +69,13 @@ base::Result<std::string> ProxyOption(const Context& context, const std::string&
   const auto url =
       net::ParseUrl(proxy.find("://") == std::string::npos ? "http://" + proxy : proxy);
   if (!url) return base::Fail(url.error().Wrap("ssh_proxy"));
+  if (!url->user_info.empty()) {
+    return base::Fail(
+        base::Code::kInvalidArgument,
+        "ValueError: ssh_proxy must not contain a user and password: socat would show "
+        "them in the list of processes. Name a proxy that needs none, or set "
+        "GIT_SSH_COMMAND");
+  }
   return " -o " + base::ShellQuote(fmt::format("ProxyCommand=socat - PROXY:{}:%h:%p,proxyport={}",
                                                url->host, url->port));
 }
@@ -89,9 +98,9 @@ base::Status MakeRoom(const std::string& folder, cli::Output& out) {
 base::Status FetchFromGit(const EntrySettings& settings, const Context& context,
                           OciServices* services, cli::Output& out) {
   TRY(MakeRoom(settings.code_dir, out));
-  TRY_ASSIGN(const std::string proxy, ProxyOption(context, settings.uri, out));
+  TRY_ASSIGN(const std::string proxy, ProxyOption(context, settings, out));
   std::string ssh_command;
-  if (!proxy.empty() && !context.environment.Get("GIT_SSH_COMMAND")) ssh_command = "ssh" + proxy;
+  if (!proxy.empty()) ssh_command = "ssh" + proxy;
   std::string key_path;
   std::optional<std::string> folder;
   const base::Defer forget_key([&] {
@@ -159,7 +168,8 @@ base::Status FetchFromStorage(const EntrySettings& settings, OciServices* servic
 
 base::Status FetchFromWeb(const EntrySettings& settings, const Context& context, cli::Output& out) {
   const std::string path = settings.uri.substr(0, settings.uri.find_first_of("?#"));
-  const std::string name = path.substr(path.rfind('/') + 1);
+  const size_t root = path.find('/', path.find("://") + 3);
+  const std::string name = root == std::string::npos ? "" : path.substr(path.rfind('/') + 1);
   const std::string shown = net::ShownUrl(settings.uri);
   if (!IsSafeName(name)) {
     return base::Fail(base::Code::kInvalidArgument,

@@ -30,13 +30,11 @@ struct ExistingJobRequest {
   bool is_dry = false;    // show the runs, create none
 };
 
-// Runs one request; created for it, and used by one thread.
+// Runs one request; created for it before the image is built, and used by one thread. What creates
+// one also signs in: to build an image takes long, and would be in vain without credentials.
 class Backend {
  public:
   virtual ~Backend() = default;
-  // Signs in, before the image is built: that may take long, and would be in vain. Called once,
-  // before Run.
-  virtual base::Status SignIn(const LoginFlags& login) = 0;
   // Returns the exit code. Prints requested data to `out`, everything else to `err`. Leaves nothing
   // behind if it could not start everything.
   virtual base::Result<int> Run(const RunRequest& request, cli::Output& out, cli::Output& err) = 0;

@@ -63,12 +63,14 @@ base::Status SaveReport(OciCloud& cloud, const std::string& work_dir, const std:
 
 base::Result<int> RunCheckJob(const Context& context, const CheckFlags& flags, const JobSpec& job,
                               cli::Invocation& call) {
+  const std::string path = ShownTrainFile(flags.file);
+  TRY(CheckReferences(job.env, path));
   TRY_ASSIGN(const Placement placement, CheckPlacement(job, context.environment));
   if (!job.work_dir || !IsOciUri(*job.work_dir)) {
     return Fail(Code::kInvalidArgument,
                 fmt::format("ValueError: {}: spec.cluster.spec.workDir has to be "
                             "oci://bucket@namespace/prefix",
-                            ShownTrainFile(flags.file)));
+                            path));
   }
   TRY(CheckWritable(flags.output, "--output"));
   OciCloud cloud(context, flags.login);

@@ -85,7 +85,6 @@ class LocalBackend : public Backend {
     flags_.is_local = true;
   }
 
-  base::Status SignIn(const LoginFlags&) override { return {}; }
   base::Result<int> Run(const RunRequest& request, cli::Output& out, cli::Output& err) override {
     const std::string name =
         ObjectName(SentName(request.job).value_or("training"), base::RandomName(kSuffixLength));
@@ -148,13 +147,8 @@ base::Result<OrderedEnv> LocalBackend::LocalEnv(const RunRequest& request,
 
 class KubernetesBackend : public Backend {
  public:
-  KubernetesBackend(const Context& context, Context::ClusterFlags flags)
-      : context_(context), flags_(std::move(flags)) {}
+  explicit KubernetesBackend(Cluster cluster) : cluster_(std::move(cluster)) {}
 
-  base::Status SignIn(const LoginFlags&) override {
-    TRY_ASSIGN(cluster_, context_.connect(flags_));
-    return {};
-  }
   base::Result<int> Run(const RunRequest& request, cli::Output& out, cli::Output& err) override {
     OrderedEnv env;
     env.Set("OCI__RENDEZVOUS", "environment");
@@ -172,9 +166,7 @@ class KubernetesBackend : public Backend {
   }
 
  private:
-  const Context& context_;
-  Context::ClusterFlags flags_;
-  Cluster cluster_;
+  const Cluster cluster_;
 };
 
 }  // namespace
@@ -188,9 +180,10 @@ std::string LocalFolder(const Context& context, const std::string& name) {
   return context.environment.StateDir() + "/ads/" + name;
 }
 
-std::unique_ptr<Backend> MakeKubernetesBackend(const Context& context,
-                                               const Context::ClusterFlags& flags) {
-  return std::make_unique<KubernetesBackend>(context, flags);
+base::Result<std::unique_ptr<Backend>> MakeKubernetesBackend(const Context& context,
+                                                             const Context::ClusterFlags& flags) {
+  TRY_ASSIGN(Cluster cluster, context.connect(flags));
+  return std::unique_ptr<Backend>(std::make_unique<KubernetesBackend>(std::move(cluster)));
 }
 
 }  // namespace ads

@@ -6,6 +6,7 @@
 
 #include "ads/app.h"
 #include "ads/run/backend.h"
+#include "base/result.h"
 #include "text/json.h"
 
 namespace ads {
@@ -20,8 +21,8 @@ std::unique_ptr<Backend> MakeLocalBackend(const Context& context,
 std::string LocalFolder(const Context& context, const std::string& name);
 
 // Runs the image as a PyTorchJob of a Kubernetes cluster, whose operator sets the master's address.
-// Prints what was created and how to follow it, and does not wait.
-std::unique_ptr<Backend> MakeKubernetesBackend(const Context& context,
-                                               const Context::ClusterFlags& flags);
+// Prints what was created and how to follow it, and does not wait. Fails without a connection.
+base::Result<std::unique_ptr<Backend>> MakeKubernetesBackend(const Context& context,
+                                                             const Context::ClusterFlags& flags);
 
 }  // namespace ads

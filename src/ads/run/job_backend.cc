@@ -32,19 +32,17 @@ RunInfo InfoOf(std::string job_id, const std::vector<oci::JobRun>& runs,
 
 class JobBackend final : public Backend {
  public:
-  explicit JobBackend(const Context& context) : context_(context) {}
+  JobBackend(const Context& context, const LoginFlags& login)
+      : context_(context), cloud_(context, login) {}
 
-  base::Status SignIn(const LoginFlags& login) override {
-    cloud_ = std::make_unique<OciCloud>(context_, login);
-    return cloud_->SignIn();
-  }
+  base::Status SignIn() { return cloud_.SignIn(); }
   base::Result<int> Run(const RunRequest& request, cli::Output& out, cli::Output& err) override;
 
  private:
   base::Status FindLogGroup(const Placement& placement, JobSpec& job);
 
   const Context& context_;
-  std::unique_ptr<OciCloud> cloud_;
+  OciCloud cloud_;
 };
 
 // Finds the log group when only logId is set, because the service requires the group, too.
@@ -55,7 +53,7 @@ base::Status JobBackend::FindLogGroup(const Placement& placement, JobSpec& job) 
   };
   const std::string log = get("logId");
   if (log.empty() || !get("logGroupId").empty()) return {};
-  TRY_ASSIGN(oci::Api* const management, cloud_->At(oci::Service::kLogManagement));
+  TRY_ASSIGN(oci::Api* const management, cloud_.At(oci::Service::kLogManagement));
   TRY_ASSIGN(std::string group, oci::GroupOfLog(*management, placement.compartment_id, log));
   job.infrastructure.Set("logGroupId", PyValue::String(std::move(group)));
   return {};
@@ -81,7 +79,7 @@ base::Result<int> ReportStart(const RunInfo& info, const Context& context,
 base::Result<int> JobBackend::Run(const RunRequest& request, cli::Output& out, cli::Output& err) {
   JobSpec job = request.job;
   TRY_ASSIGN(const Placement placement, CheckPlacement(job, context_.environment));
-  TRY_ASSIGN(oci::DataScience jobs, cloud_->Jobs());
+  TRY_ASSIGN(oci::DataScience jobs, cloud_.Jobs());
   TRY(FindLogGroup(placement, job));
   TRY_ASSIGN(const auto interrupts, Interrupts::Catch(*context_.breaker));
   TRY_ASSIGN(const StartedRuns started,
@@ -190,8 +188,11 @@ base::Result<StartedRuns> StartNewJob(const Context& context, oci::DataScience& 
   return started;
 }
 
-std::unique_ptr<Backend> MakeJobBackend(const Context& context) {
-  return std::make_unique<JobBackend>(context);
+base::Result<std::unique_ptr<Backend>> MakeJobBackend(const Context& context,
+                                                      const LoginFlags& login) {
+  auto backend = std::make_unique<JobBackend>(context, login);
+  TRY(backend->SignIn());
+  return std::unique_ptr<Backend>(std::move(backend));
 }
 
 base::Result<int> RunExistingJob(const Context& context, const ExistingJobRequest& request,

@@ -16,9 +16,10 @@
 
 namespace ads {
 
-// Creates the job and its runs one after another. If a run cannot be created, or after Ctrl-C,
-// cancels the created ones, so that nothing is left that costs money.
-std::unique_ptr<Backend> MakeJobBackend(const Context& context);
+// Signed in. Creates the job and its runs one after another. If a run cannot be created, or after
+// Ctrl-C, cancels the created ones, so that nothing is left that costs money.
+base::Result<std::unique_ptr<Backend>> MakeJobBackend(const Context& context,
+                                                      const LoginFlags& login);
 
 // A created job and its runs, in the order of the specification.
 struct StartedRuns {

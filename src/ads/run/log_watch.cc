@@ -174,6 +174,7 @@ base::Result<int> RunWatch::Follow() {
   }
   const bool has_lines = std::any_of(watched_.begin(), watched_.end(),
                                      [](const Watched& one) { return !one.seen.empty(); });
+  // In Oracle's words, although the log is read from the run's beginning.
   if (has_log && !has_lines) {
     TRY(out_.Write("No logs in the last 14 days. Please set time_start to see older logs.\n"));
   }

@@ -234,10 +234,7 @@ base::Status RunVerb::CheckSubmittable() const {
   }
   TRY(CheckRuntime(config_, !flags_.is_not_strict));
   const JobSpec job = MakeJobSpec(config_, config_.image, flags_.job_name);
-  if (const base::Status status = CheckReferences(job.env); !status) {
-    return refuse(
-        fmt::format("InterpolationDepthError: {}: {}", config_.path, status.error().message));
-  }
+  TRY(CheckReferences(job.env, config_.path));
   TRY(CheckArguments(config_, job));
   const bool is_clustered = !is_service;
   if (is_clustered && config_.cluster_type != "PYTORCH") {
@@ -295,7 +292,7 @@ base::Result<std::string> RunVerb::PrepareImage() {
 base::Result<std::unique_ptr<Backend>> RunVerb::ChooseBackend() const {
   if (IsLocal()) return MakeLocalBackend(context_, flags_.cluster);
   if (flags_.backend == "kubernetes") return MakeKubernetesBackend(context_, flags_.cluster);
-  if (context_.job_backend) return context_.job_backend();
+  if (context_.job_backend) return context_.job_backend(flags_.login);
   return base::Fail(base::Code::kInvalidArgument,
                     "RuntimeError: this build has no OCI Data Science; -b local and -b kubernetes "
                     "run the same file");
@@ -331,7 +328,6 @@ base::Result<int> RunVerb::Run() {
   if (!flags_.is_dry) {
     TRY(CheckSubmittable());
     TRY_ASSIGN(backend, ChooseBackend());
-    TRY(backend->SignIn(flags_.login));
     TRY_ASSIGN(info, InfoPath());
   }
   TRY_ASSIGN(const std::string image, PrepareImage());

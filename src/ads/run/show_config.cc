@@ -16,7 +16,7 @@ constexpr const char* kMainConfigName = "MAIN_config.json";
 struct ShowConfigFlags {
   std::string job_id, work_dir, file;
   LoginFlags login;
-  bool has_workers = false, is_debug = false;
+  bool has_workers = false;
 };
 
 // The object's JSON as YAML.
@@ -81,7 +81,7 @@ void AddShowConfig(cli::Command& parent, Context& context) {
   set.String(&flags->file, "file", "", "File with the information that `run` printed.").Short('f');
   set.Bool(&flags->has_workers, "worker-info", false, "Show the workers, too.");
   DeclareLoginFlags(set, flags->login, {});
-  set.Bool(&flags->is_debug, "debug", false, "Accepted for compatibility.").Short('d');
+  DeclareDebug(set);
   verb.Run(
       [&context, flags](cli::Invocation& call) { return ShowConfig(context, *flags, call.out); });
 }

@@ -57,9 +57,23 @@ base::Status CheckNamespaceStands(cluster::Client& client, const Context& contex
   return Fail(Code::kNotFound, fmt::format("namespaces \"{}\" not found", name));
 }
 
+// The jobs of that name that are no PyTorchJobs: of the kind that -T names, or else of every kind
+// that the user may read.
+base::Result<std::vector<OtherJob>> OthersNamed(cluster::Client& client, const Context& context,
+                                                const DeleteFlags& flags, const std::string& name) {
+  if (flags.type.empty()) return FindOthers(client, context, context.Namespace(), name);
+  const api::Resource* const kind = OtherKindNamed(flags.type);
+  if (kind == nullptr || context.cluster_is_this_machine) return std::vector<OtherJob>();
+  auto job = client.Get(*kind, context.Namespace(), name);
+  if (job) return std::vector<OtherJob>{{kind, *std::move(job)}};
+  if (job.error().code == Code::kNotFound) return std::vector<OtherJob>();
+  return Fail(GetError(std::move(job.error()), context.Namespace()));
+}
+
 // All deletions begin before the first is waited for, and one that fails does not stop the others.
 base::Result<int> DeleteAll(cluster::Client& client, const Context& context,
                             const std::vector<std::string>& names, const DeleteFlags& flags) {
+  TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
   // With -T Arena says nothing.
   const bool is_quiet = !flags.type.empty();
   // Arena does not say which job it is; of several, it has to be said.
@@ -71,24 +85,30 @@ base::Result<int> DeleteAll(cluster::Client& client, const Context& context,
   int exit_code = 0;
   std::vector<std::pair<std::string, Deletion>> begun;
   for (const std::string& name : names) {
-    Deletion deletion(client, context, context.Namespace(), name);
-    const auto found = deletion.Begin();
-    const base::Status forced = found && *found && flags.force ? deletion.Force() : base::Status();
-    if (!found || !forced) {
-      exit_code = fail(name, found ? forced.error() : found.error());
-    } else if (*found) {
-      begun.emplace_back(name, std::move(deletion));
-    } else {
-      TRY(CheckNamespaceStands(client, context));
-      base::Result<std::vector<OtherJob>> others;
-      if (flags.type.empty()) others = FindOthers(client, context, context.Namespace(), name);
-      if (!others) {
-        exit_code = fail(name, others.error());
+    if (is_pytorch) {
+      Deletion deletion(client, context, context.Namespace(), name);
+      const auto found = deletion.Begin();
+      const base::Status forced =
+          found && *found && flags.force ? deletion.Force() : base::Status();
+      if (!found || !forced) {
+        exit_code = fail(name, found ? forced.error() : found.error());
         continue;
       }
-      if (others->empty()) SayMissing(flags, name);
-      for (const OtherJob& other : *others) exit_code = RefuseOther(context, *other.kind, name);
+      if (*found) {
+        begun.emplace_back(name, std::move(deletion));
+        continue;
+      }
     }
+    const auto others = OthersNamed(client, context, flags, name);
+    if (!others) {
+      exit_code = fail(name, others.error());
+      continue;
+    }
+    if (others->empty()) {
+      TRY(CheckNamespaceStands(client, context));
+      SayMissing(flags, name);
+    }
+    for (const OtherJob& other : *others) exit_code = RefuseOther(context, *other.kind, name);
   }
   if (begun.empty()) return exit_code;
   Ending ending(context, is_quiet);
@@ -103,36 +123,13 @@ base::Result<int> DeleteAll(cluster::Client& client, const Context& context,
   return ending.IsLeft() ? ending.exit_code() : exit_code;
 }
 
-// `kind` is nullptr for kinds that the cluster cannot have.
-base::Result<int> RefuseOthers(cluster::Client& client, const Context& context,
-                               const std::vector<std::string>& names, const DeleteFlags& flags,
-                               const api::Resource* kind) {
-  int exit_code = 0;
-  for (const std::string& name : names) {
-    base::Result<text::Json> found = Fail(Code::kNotFound, "");
-    if (kind != nullptr && !context.cluster_is_this_machine) {
-      found = client.Get(*kind, context.Namespace(), name);
-    }
-    if (found) {
-      exit_code = RefuseOther(context, *kind, name);
-    } else if (found.error().code == Code::kNotFound) {
-      SayMissing(flags, name);
-    } else {
-      return Fail(found.error());
-    }
-  }
-  return exit_code;
-}
-
 base::Result<int> RunDelete(Context& context, const DeleteFlags& flags, cli::Invocation& call) {
-  TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   std::vector<std::string> names = call.args;
   if (!flags.selector.empty()) {
     TRY_ASSIGN(names, NamesOf(*client, context, flags.selector));
   }
-  if (is_pytorch) return DeleteAll(*client, context, names, flags);
-  return RefuseOthers(*client, context, names, flags, OtherKindNamed(flags.type));
+  return DeleteAll(*client, context, names, flags);
 }
 
 base::Status CheckFlags(const DeleteFlags& flags, cli::Invocation& call) {

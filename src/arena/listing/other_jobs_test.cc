@@ -264,5 +264,21 @@ TEST_F(OtherJobsTest, DeleteLeavesThemToKubectl) {
   EXPECT_TRUE(cluster_->Find(kTfJobs, "tf-dist"));
 }
 
+// With -T a kind that may not be read is an error, which does not keep muster from the other names.
+TEST_F(OtherJobsTest, DeleteOfANamedKindNeedsTheRightToReadIt) {
+  refusal_ = [](const std::string& path) -> std::optional<FakeCluster::Refusal> {
+    if (path != std::string(kTfJobs) + "/gone") return std::nullopt;
+    return FakeCluster::Refusal{403, "Forbidden", "no right"};
+  };
+  const Ended typed = Run({"delete", "gone", "tf-dist", "-T", "tf"});
+  EXPECT_EQ(typed.exit_code, 1);
+  EXPECT_NE(typed.log.find("the training job gone: "), std::string::npos) << typed.log;
+  EXPECT_NE(typed.log.find("tf-dist is a TFJob"), std::string::npos) << typed.log;
+  const Ended untyped = Run({"delete", "gone", "tf-dist"});
+  EXPECT_NE(untyped.log.find("The training job 'gone' does not exist"), std::string::npos)
+      << untyped.log;
+  EXPECT_NE(untyped.log.find("tf-dist is a TFJob"), std::string::npos) << untyped.log;
+}
+
 }  // namespace
 }  // namespace arena

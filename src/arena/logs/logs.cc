@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "arena/verbs.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "cli/end_with_reader.h"
 
 namespace arena {
 namespace {
@@ -414,6 +416,8 @@ base::Result<int> RunLogs(Context& context, const LogFlags& flags, cli::Invocati
                         });
     }
   }
+  // There may be nothing to write for long, as while one line repeats and is folded.
+  const cli::EndWithReader end(options.follow ? STDOUT_FILENO : -1);
   TRY_ASSIGN(const int code,
              WithChoice(*client, context, *found, flags, options, call.out,
                         [&](const LogFlags& chosen, const auto& with, cli::Output& out) {

@@ -29,9 +29,7 @@ base::Result<net::HttpResponse> GetOnce(std::string url, const base::Environment
   options.max_response_bytes = max_bytes;
   TRY_ASSIGN(options.url, net::ParseUrl(url.substr(0, head)));
   if (!options.url.user_info.empty()) {
-    return Fail(Code::kInvalidArgument,
-                "the URL must not contain a user and password: fetch it with another program "
-                "and pipe it to -f -");
+    return Fail(Code::kPermissionDenied, "the URL must not contain a user and password");
   }
   options.proxy = net::ProxyFor(options.url, environment);
   TRY_ASSIGN(const auto client, net::CurlClient::Create(std::move(options)));

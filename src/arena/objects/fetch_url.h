@@ -15,9 +15,10 @@ struct FetchLimits {
   std::chrono::seconds time;  // kTimeout after it; for all redirects together
 };
 
-// What a GET of `url` answers with, through the environment's proxy and after redirects. A redirect
-// from https to http is refused. Blocks. Errors name the URL as net::ShownUrl does; kUnavailable
-// when libcurl is missing.
+// What a GET of `url` answers with, through the environment's proxy and after redirects. Blocks.
+// Errors name the URL as net::ShownUrl does. kPermissionDenied is this function's own refusal: of a
+// user and password in the URL, and of a redirect from https to http. kUnavailable when libcurl is
+// missing.
 base::Result<std::string> FetchUrl(const std::string& url, const base::Environment& environment,
                                    FetchLimits limits);
 

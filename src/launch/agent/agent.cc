@@ -14,7 +14,6 @@
 #include "base/machine/host_name.h"
 #include "base/machine/signal_name.h"
 #include "base/strings.h"
-#include "launch/failure/report_file.h"
 #include "launch/machine/machine.h"
 #include "launch/machine/process_tree.h"
 #include "process/signals.h"
@@ -28,8 +27,6 @@ constexpr base::Duration kPromptEnd = std::chrono::milliseconds(500);
 // systemd and Slurm signal each process of a job, timeout(1) signals twice: it is one request.
 constexpr base::Duration kOneRequest = std::chrono::milliseconds(200);
 constexpr base::Duration kLookForSleepers = std::chrono::seconds(3);
-
-std::string OwnLine(std::string_view text) { return fmt::format("muster-launch: {}\n", text); }
 
 // Whether stdout and stderr are one file, pipe or terminal, as after `>log 2>&1`.
 bool HasOneConsole() {
@@ -65,6 +62,14 @@ Agent::Agent(Options options, base::Environment environment, std::string executa
 Agent::~Agent() = default;
 
 int Agent::Run() {
+  const int exit_code = RunJob();
+  // The other nodes hear how it ended.
+  rendezvous_.reset();
+  AwaitConsole();
+  return exit_code;
+}
+
+int Agent::RunJob() {
   if (auto ready = Prepare(); !ready) {
     SayError(ready.error().message);
     if (folder_) folder_->Finish(false);
@@ -76,8 +81,6 @@ int Agent::Run() {
     SayError(ran.error().message);
     return 1;
   }
-  // The other nodes hear how it ended.
-  rendezvous_.reset();
   return exit_code_;
 }
 
@@ -160,7 +163,7 @@ base::Status Agent::OpenStore() {
   store.on_client = [this] {
     if (wait_timer_ == 0) LookForWaitsLater();
   };
-  store.on_exhausted = [this] { Say(rendezvous::NoDescriptorLeft()); };
+  store.on_exhausted = [this] { SayLater(rendezvous::NoDescriptorLeft()); };
   auto opened = rendezvous::StoreServer::Listen(*loop_, clock_, store);
   if (!opened) {
     return base::Fail(
@@ -296,9 +299,13 @@ base::Result<base::Fd> Agent::PlanStream(int local_rank, int fd, const WorkerFil
   return writer;
 }
 
-void Agent::OnSignal(int signal) {
+bool Agent::EndsLauncher(int signal) const {
   const auto& handled = options_.handled_signals;
-  if (std::find(handled.begin(), handled.end(), signal) == handled.end()) {
+  return std::find(handled.begin(), handled.end(), signal) != handled.end();
+}
+
+void Agent::OnSignal(int signal) {
+  if (!EndsLauncher(signal)) {
     if (group_) group_->Signal(signal);
     return;
   }
@@ -428,57 +435,14 @@ bool Agent::TryRestart() {
   return true;
 }
 
-void Agent::ShowStatus(const std::string& state) {
-  state_ = state;
-  DrawStatus();
-}
-
-void Agent::DrawStatus() {
-  if (!has_status_ || !group_) return;
-  const std::string restarts =
-      restarts_ == 0 ? ""
-      : options_.max_restarts == 0
-          ? fmt::format(", restart {}", restarts_)
-          : fmt::format(", restart {} of {}", restarts_, options_.max_restarts);
-  const std::string posted = PostedText();
-  output_->SetStatus(fmt::format("muster: {} of {} ranks {}{}{}{}", group_->running_count(),
-                                 options_.nproc_per_node, state_, posted.empty() ? "" : ", ",
-                                 posted, restarts));
-}
-
 void Agent::Finish(int exit_code) {
-  if (has_status_ && !is_hurried_) output_->SetStatus("");
+  if (has_status_) output_->SetStatus("");
   const bool has_user_logs = !options_.redirects.IsEmpty() || !options_.tee.IsEmpty();
   file_timer_.reset();
   own_folder_.reset();
   folder_->Finish(exit_code != 0 ? !failures_.empty() || has_user_logs : has_user_logs);
   exit_code_ = exit_code;
   loop_->Stop();
-}
-
-// Recorded as torchrun records its exception.
-void Agent::SayEndedBySignal() {
-  Say(fmt::format("ended by {}", base::SignalName(end_signal_)));
-  RecordOwnError(
-      environment_,
-      fmt::format("SignalException: Process {} got signal: {}", ::getppid(), end_signal_),
-      clock_.Now());
-}
-
-void Agent::SayError(const std::string& message) {
-  Say("error: " + message);
-  RecordOwnError(environment_, message, clock_.Now());
-}
-
-void Agent::SayLater(const std::string& text) { output_->SayLater(OwnLine(text)); }
-
-void Agent::Say(const std::string& text) {
-  const std::string line = OwnLine(text);
-  if (output_) {
-    output_->Say(line);
-  } else {
-    [[maybe_unused]] const ssize_t written = ::write(2, line.data(), line.size());
-  }
 }
 
 }  // namespace launch

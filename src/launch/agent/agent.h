@@ -46,13 +46,14 @@ class Agent : private rendezvous::RendezvousEvents {
   ~Agent() override;
 
   // Runs until the job on this node has ended. Returns the launcher's exit code; all messages have
-  // been printed by then.
+  // been printed by then, unless nobody reads the console and the user has asked for the end.
   int Run();
 
  private:
   // Runs once the group is gone and its output is written.
   enum class Ending { kSuccess, kFailure, kSignal, kCannotStart };
 
+  int RunJob();
   base::Status Prepare();
   base::Status WatchSides();
   base::Status WatchKeeper();
@@ -82,6 +83,7 @@ class Agent : private rendezvous::RendezvousEvents {
 
   void Begin();
   void OnSignal(int signal);
+  bool EndsLauncher(int signal) const;
   void OnGuardianGone();
   void OnWorkerEnd(const WorkerEnd& end);
   void StopGroup(Ending ending, int signal, base::Duration grace);
@@ -156,10 +158,12 @@ class Agent : private rendezvous::RendezvousEvents {
   void PrintEvent(std::string_view state, std::optional<int> local_rank, const Failure* failure);
   void PrintLastEvents(bool has_succeeded);
   void Finish(int exit_code);
-  // Both put the program's name before the text. While ranks run or are being ended, SayLater is
-  // used: their supervision must not wait for a reader of the console.
+  // agent/console.cc. Both put the program's name before the text. Say waits a while until it is
+  // written, so that it stands before what workers that start next write themselves; SayLater does
+  // not.
   void Say(const std::string& text);
   void SayLater(const std::string& text);
+  void AwaitConsole();
   void SayError(const std::string& message);
   void SayEndedBySignal();
   // With LOGLEVEL=INFO only: agent/details.cc.
@@ -247,9 +251,10 @@ class Agent : private rendezvous::RendezvousEvents {
   int end_signal_ = 0;
   // When end_signal_ came.
   std::chrono::steady_clock::time_point end_signalled_;
-  bool has_status_ = false;  // the status line has a terminal
-  std::string state_;        // of the ranks, in the status line
-  bool is_hurried_ = false;  // the user has asked a second time
+  bool has_status_ = false;       // the status line has a terminal
+  std::string state_;             // of the ranks, in the status line
+  bool is_hurried_ = false;       // the user has asked a second time
+  bool is_console_slow_ = false;  // Say has waited in vain
   std::string start_error_;
   int exit_code_ = 0;
 };

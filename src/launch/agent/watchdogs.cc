@@ -58,7 +58,7 @@ void Agent::GiveUpOn(const KernelSleepWatch::Stuck& stuck) {
     start_error_ = said;
     return StopGroup(Ending::kCannotStart, SIGTERM, grace);
   }
-  Say(said);
+  SayLater(said);
   StopGroup(Ending::kFailure, SIGTERM, grace);
 }
 

@@ -2,12 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <future>
 #include <utility>
 
 #include "answers/loss_watch.h"
@@ -61,7 +62,9 @@ struct Output::Stream {
 
 base::Result<std::unique_ptr<Output>> Output::Start(base::Clock& clock) {
   TRY_ASSIGN(auto loop, process::EventLoop::Create(clock));
-  std::unique_ptr<Output> output(new Output(std::move(loop)));
+  base::Fd written(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!written) return base::Fail(base::Errno(errno, "eventfd"));
+  std::unique_ptr<Output> output(new Output(std::move(loop), std::move(written), clock));
   // For a console that is a pipe: fewer switches between us and its reader. Best effort.
   for (const int fd : {1, 2}) ::fcntl(fd, F_SETPIPE_SZ, kPipeBytes);
   output->thread_ = std::thread([raw = output.get()] {
@@ -71,7 +74,8 @@ base::Result<std::unique_ptr<Output>> Output::Start(base::Clock& clock) {
   return output;
 }
 
-Output::Output(std::unique_ptr<process::EventLoop> loop) : loop_(std::move(loop)) {
+Output::Output(std::unique_ptr<process::EventLoop> loop, base::Fd written, base::Clock& clock)
+    : loop_(std::move(loop)), clock_(clock), written_(std::move(written)) {
   scratch_.resize(64 << 10);
   stdout_.OnFailure([this](int error) {
     stderr_.AppendLines(0, "",
@@ -130,32 +134,48 @@ std::string Output::Tail(uint64_t id) {
   return found == tails_.end() ? std::string() : found->second;
 }
 
-void Output::Say(const std::string& text) {
-  SayLater(text);
-  std::promise<void> written;
-  loop_->Post([&] { written.set_value(); });
-  written.get_future().wait();
+// In the output's thread.
+void Output::Ask(std::function<void()> write) {
+  ++asked_;
+  loop_->Post([this, write = std::move(write)] {
+    write();
+    ++done_;
+    ::eventfd_write(written_.get(), 1);
+  });
 }
 
-void Output::SayLater(std::string text) {
-  loop_->Post([this, text = std::move(text)] {
+bool Output::AwaitWritten(std::initializer_list<int> others, std::optional<base::Duration> limit) {
+  const auto began = clock_.Steady();
+  std::vector<pollfd> fds = {{written_.get(), POLLIN, 0}};
+  for (const int other : others) fds.push_back({other, POLLIN, 0});
+  for (;;) {
+    eventfd_t ignored = 0;
+    (void)::eventfd_read(written_.get(), &ignored);
+    if (IsWritten()) return true;
+    int timeout = -1;
+    if (limit) {
+      const auto left = began + *limit - clock_.Steady();
+      if (left <= left.zero()) return false;
+      timeout = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
+    }
+    if (::poll(fds.data(), fds.size(), timeout) <= 0) continue;
+    if (std::any_of(fds.begin() + 1, fds.end(), [](const pollfd& fd) { return fd.revents != 0; })) {
+      return IsWritten();
+    }
+  }
+}
+
+void Output::Say(std::string text) {
+  Ask([this, text = std::move(text)] {
     stderr_.AppendLines(0, "", text);
     stderr_.Flush();
   });
 }
 
 void Output::SetStatus(std::string text) {
-  if (text.empty()) {
-    std::promise<void> gone;
-    loop_->Post([&] {
-      status_.clear();
-      status_line_.Erase();
-      gone.set_value();
-    });
-    return gone.get_future().wait();
-  }
-  loop_->Post([this, text = std::move(text)] {
+  Ask([this, text = std::move(text)] {
     status_ = text;
+    if (text.empty()) return status_line_.Erase();
     ShowStatusLater();
     for (LineSink* const sink : {&stdout_, &stderr_}) {
       sink->SetAround([this] { status_line_.Erase(); }, [this] { ShowStatusLater(); });

@@ -1,10 +1,13 @@
 // Output: the thread that copies what workers write to files and to the console.
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -52,18 +55,22 @@ class Output {
   void WhenEnded(uint64_t id, std::function<void()> done);
   // The last whole lines of an ended stream that keeps them.
   std::string Tail(uint64_t id);
-  // Writes the launcher's own text to stderr, never inside a worker's line. Blocks until written.
-  void Say(const std::string& text);
-  // The same without waiting; the order of the calls is kept.
-  void SayLater(std::string text);
-  // Shows a line below everything else on a terminal, with the last line that a worker wrote. ""
-  // removes it, and blocks until it is gone.
+  // Writes the launcher's own text to stderr, never inside a worker's line, in the order of the
+  // calls. Does not wait: while nobody reads the console, it is not written.
+  void Say(std::string text);
+  // Shows a line below everything else on a terminal, with the last line that a worker wrote; ""
+  // removes it. Likewise.
   void SetStatus(std::string text);
+  // Whether everything from Say, and the last status, has been written.
+  bool IsWritten() const { return done_ == asked_; }
+  // Blocks until IsWritten. False at `limit`, or once one of `others` can be read.
+  bool AwaitWritten(std::initializer_list<int> others, std::optional<base::Duration> limit);
 
  private:
   struct Stream;
 
-  explicit Output(std::unique_ptr<process::EventLoop> loop);
+  Output(std::unique_ptr<process::EventLoop> loop, base::Fd written, base::Clock& clock);
+  void Ask(std::function<void()> write);
   void OnReadable(Stream& stream);
   void Carry(Stream& stream, std::string_view bytes);
   void WriteFile(Stream& stream, std::string_view bytes);
@@ -81,6 +88,10 @@ class Output {
   LineSink* SinkOf(const Stream& stream);
 
   std::unique_ptr<process::EventLoop> loop_;
+  base::Clock& clock_;
+  base::Fd written_;    // an eventfd: done_ has grown
+  uint64_t asked_ = 0;  // the caller's: how many texts and states were given
+  std::atomic<uint64_t> done_ = 0;
   LineSink stdout_{1};
   LineSink stderr_{2};
   std::map<uint64_t, std::unique_ptr<Stream>> streams_;  // thread_'s

@@ -118,6 +118,13 @@ def test_what_cannot_be_checked(user, change, message):
     assert user.fails("check", "-f", "train.yaml", "--dry-run") == message
 
 
+def test_references_without_end_are_refused_before_any_request(user):
+    user.write("train.yaml", TRAIN.replace("value: '1'", "value: '${NCCL_ASYNC_ERROR_HANDLING}:1'"))
+    line = user.fails("check", "-f", "train.yaml")
+    assert line.startswith("InterpolationDepthError: train.yaml: the value of NCCL_ASYNC_ERROR_HANDLING refers to itself")
+    assert user.mock.requests == []
+
+
 def test_another_kind(user):
     user.write("train.yaml", "kind: job\n")
     assert user.run("check", "-f", "train.yaml").stdout == "Diagnostics not available for kind: job\n"

@@ -215,7 +215,10 @@ def test_a_file_of_the_web(opctl, tmp_path):
     with web_folder(tmp_path) as url:
         assert opctl.run("run", "-f", f"{url}/train.yaml", "--dry-run").stdout == WHOLE
         refused = opctl.run("run", "-f", f"{url}/nope.yaml", "--dry-run", code=1)
+        with_password = opctl.run("run", "-f", url.replace("://", "://tom:pw@") + "/train.yaml", "--dry-run", code=1)
     assert refused.stderr.count("\n") == 1 and f"{url}/nope.yaml" in refused.stderr
+    assert with_password.stderr.strip().endswith(
+        "/train.yaml: the URL must not contain a user and password: fetch it with another program and pipe it to -f -")
 
 
 def test_a_certificate_below_the_other_is_ignored(opctl):

@@ -255,6 +255,12 @@ def test_code_from_the_web(nodes, tmp_path):
         code = {"OCI__CODE_DIR": nodes.path("code"), "OCI__RUNTIME_TYPE": "remote", "OCI__WORKER_COUNT": "0"}
         out, _ = end(nodes.start_node(0, OCI__RUNTIME_URI=url + "/other.py?secret=s", OCI__ENTRY_SCRIPT="other.py", **code))
         _, err = end(nodes.start_node(0, OCI__RUNTIME_URI=url + "/nope.py?secret=s", **code), 1)
+        without_file = [end(nodes.start_node(0, OCI__RUNTIME_URI=url + end_of, **code), 1)[1]
+                        for end_of in ("", "/", "/?file=train.py")]
+        with_password = url.replace("://", "://tom:pw@") + "/other.py"
+        _, refused = end(nodes.start_node(0, OCI__RUNTIME_URI=with_password, **code), 1)
+    assert all("names no file" in line for line in without_file), without_file
+    assert refused.strip().endswith("/other.py: the URL must not contain a user and password"), refused
     assert "from the web\n" in out and "secret" not in out
     assert url + "/nope.py" in err and "secret" not in err
 

@@ -154,6 +154,8 @@ def test_show_config_of_a_bucket(node):
     place = ["-j", JOB, "--work-dir", "oci://my-bucket@my-namespace/work"]
     shown = node.run("distributed-training", "show-config", *place).stdout
     assert shown == "Main Info:\nMASTER_ADDR: 127.0.0.1\n\n"
+    told = node.run("distributed-training", "show-config", *place, "-d")
+    assert told.stdout == shown and "get_object of object_storage: HTTP 200, opc-request-id " in told.stderr
     missing = node.run("distributed-training", "show-config", "-j", "nojob", *place[2:]).stdout
     assert missing.startswith("MAIN_config file not found at location "
                               "oci://my-bucket@my-namespace/work/nojob.")
@@ -196,7 +198,8 @@ exit 1
 
 
 @pytest.mark.parametrize("secret", ["", "ocid1.vaultsecret.oc1.iad.s"])
-def test_git_over_ssh_has_the_vaults_key_and_the_proxy(node, secret):
+@pytest.mark.parametrize("uri", ["git@host.example:a/b.git", "deploy@host.example:a/b.git"])
+def test_git_over_ssh_has_the_vaults_key_and_the_proxy(node, secret, uri):
     """The key of somebody else at the key's place stays."""
     for name, text in (("ssh", FAKE_SSH), ("socat", "#!/bin/sh\n")):
         os.chmod(node.write("bin/" + name, text), 0o755)
@@ -205,7 +208,7 @@ def test_git_over_ssh_has_the_vaults_key_and_the_proxy(node, secret):
         node.write("mine", "mine")
         place = {"OCI__GIT_SSH_KEY_PATH": f"~/{name}", "OCI__RUNTIME_GIT_SECRET_ID": secret}
         end(node.start_node(
-            0, OCI__WORKER_COUNT="0", OCI__RUNTIME_TYPE="git", OCI__RUNTIME_URI="git@host.example:a/b.git",
+            0, OCI__WORKER_COUNT="0", OCI__RUNTIME_TYPE="git", OCI__RUNTIME_URI=uri,
             OCI__CODE_DIR=node.path("code"), PATH=node.path("bin") + ":/usr/bin:/bin", ARGV_FILE=node.path("argv"),
             ssh_proxy="http://proxy.example:3128", **place), 1)
         words = node.read("argv").splitlines()
@@ -214,3 +217,19 @@ def test_git_over_ssh_has_the_vaults_key_and_the_proxy(node, secret):
         assert node.read("mine") == "mine" and not os.path.lexists(node.path("new"))
         if secret:
             assert (words[words.index("-i") + 1] == node.path(name)) == (name == "new")
+
+
+def test_a_proxy_with_a_password_is_refused(node):
+    """Unless the user says how ssh reaches the repository."""
+    for name, text in (("ssh", FAKE_SSH), ("socat", "#!/bin/sh\n")):
+        os.chmod(node.write("bin/" + name, text), 0o755)
+    over_proxy = {"OCI__WORKER_COUNT": "0", "OCI__RUNTIME_TYPE": "git", "OCI__RUNTIME_URI": "git@host.example:a/b.git",
+                  "OCI__CODE_DIR": node.path("code"), "PATH": node.path("bin") + ":/usr/bin:/bin",
+                  "ARGV_FILE": node.path("argv"), "ssh_proxy": "http://tom:s3cret@proxy.example:3128"}
+    process = node.start_node(0, **over_proxy)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "ssh_proxy must not contain a user and password" in err and "s3cret" not in out + err
+    assert not os.path.exists(node.path("argv"))
+    end(node.start_node(0, GIT_SSH_COMMAND="ssh -o Own=1", **over_proxy), 1)
+    assert "Own=1" in node.read("argv").splitlines()

@@ -244,8 +244,11 @@ def test_new_runs_of_a_distributed_job_take_their_places(user):
         user.mock.move(run, "SUCCEEDED")
     user.run("run", "--ocid", job)
     assert user.sent("/jobRuns")[4:] == user.sent("/jobRuns")[:4]
+    # The latest run of a place counts.
+    list(user.mock.runs.values())[4]["displayName"] = "renamed"
     user.mock.fail("POST", "/jobRuns$", 400, after=1)
     user.fails("run", "--ocid", job)
+    assert user.sent("/jobRuns")[8]["displayName"] == "renamed"
     # Of the three starts only the last is undone.
     assert states(user) == ["SUCCEEDED"] * 4 + ["ACCEPTED"] * 4 + ["CANCELED"]
 

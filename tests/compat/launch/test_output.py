@@ -1,9 +1,11 @@
 """Log files, redirection, tee, prefixes (compat/torchrun.md 2.4; cases 24, 39, 52-56)."""
+import fcntl
 import glob
 import os
 import re
 import select
 import subprocess
+import time
 
 import pytest
 
@@ -243,14 +245,74 @@ def test_a_console_that_nobody_reads_does_not_keep_the_launcher(launch, begin):
     # As long as the pipe has room, the first signal ends it all: nothing waits for a reader.
     launch.await_true(lambda: not select.select([], [writer], [], 0)[1], "the pipe is not full")
     process.terminate()
-    # The workers go, what they wrote waits for a reader; the second signal ends that too, unless it comes so soon that
-    # it may be the first one by another way.
+    # The workers go, what they wrote waits for a reader; the second signal ends that too.
     launch.await_true(lambda: len(launch.processes()) == 2, "workers are left")
-    launch.await_true(lambda: process.terminate() or process.poll() is not None, "the launcher lives on")
-    assert process.returncode == 143
+    time.sleep(0.3)  # within 200 ms of the first it would be the same one by another way
+    process.terminate()
+    assert process.wait(timeout=60) == 143
     launch.await_none_left()
     os.close(reader)
     os.close(writer)
+
+
+@pytest.fixture
+def full_console():
+    """A pipe with no room for a byte more."""
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 1 << 20)  # the launcher's, which leaves it as it is then
+    filler = os.open(f"/proc/self/fd/{writer}", os.O_WRONLY | os.O_NONBLOCK)
+    size = 1 << 16
+    while size:
+        try:
+            os.write(filler, b"." * size)
+        except BlockingIOError:
+            size //= 2
+    os.close(filler)
+    yield reader, writer
+    os.close(reader)
+
+
+def test_nothing_waits_for_a_reader_while_ranks_run(launch, full_console):
+    reader, writer = full_console
+    script = launch.script("""
+import os, signal
+signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+open("up" + os.environ["RANK"], "w").write("x")
+signal.pause()
+""")
+    process = launch.start("--nproc-per-node=2", "--event-log-handler=console", script, stdout=writer, stderr=writer)
+    os.close(writer)
+    launch.await_file("up0")
+    launch.await_file("up1")
+    process.terminate()
+    launch.await_true(lambda: len(launch.processes()) == 2, "workers are left")
+    time.sleep(0.3)  # within 200 ms of the first it would be the same one by another way
+    process.terminate()
+    assert process.wait(timeout=60) == 143
+    launch.await_none_left()
+
+
+@pytest.mark.parametrize("ends_by", ["a reader", "a signal"])
+def test_the_last_words_wait_for_a_reader_until_a_signal(launch, full_console, ends_by):
+    reader, writer = full_console
+    script = launch.script("open('up', 'w').write('x')\nraise SystemExit(3)\n")
+    # So that there is nothing to say before.
+    process = launch.start("--nproc-per-node=2", script, stdout=writer, stderr=writer, env={"OMP_NUM_THREADS": "1"})
+    os.close(writer)
+    launch.await_file("up")
+    launch.await_true(lambda: len(launch.processes()) == 2, "workers are left")
+    time.sleep(1)
+    assert process.poll() is None
+    if ends_by == "a signal":
+        process.terminate()
+    else:
+        said = b""
+        while some := os.read(reader, 1 << 20):
+            said += some.lstrip(b".")
+        assert b"exitcode  : 3" in said, said
+    # On a busy machine it may not have been at its last words.
+    assert process.wait(timeout=60) in (3, 143 if ends_by == "a signal" else 3)
+    launch.await_none_left()
 
 
 def test_stdin_is_inherited(launch):

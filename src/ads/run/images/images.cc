@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "ads/config/ini_file.h"
@@ -72,8 +71,7 @@ base::Result<std::string> ConfiguredRegistry(const Context& context, const Login
   TRY_ASSIGN(const Login chosen, ChooseLogin(login, context.environment));
   const bool is_principal = chosen.auth.ends_with("_principal");
   const std::string section = is_principal ? base::ToUpper(chosen.auth) : chosen.profile;
-  const std::vector<std::string> sections = file.Sections();
-  const bool is_there = std::find(sections.begin(), sections.end(), section) != sections.end();
+  const bool is_there = file.FindSection(section) != nullptr;
   const std::string* registry = file.Find(is_there ? section : "DEFAULT", "docker_registry");
   return registry == nullptr ? std::string() : *registry;
 }

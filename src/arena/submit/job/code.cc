@@ -10,6 +10,7 @@
 #include "arena/submit/job/refusal.h"
 #include "arena/submit/job/render_parts.h"
 #include "base/strings.h"
+#include "net/socket/code_address.h"
 
 namespace arena {
 namespace {
@@ -29,18 +30,6 @@ constexpr std::array kGitSyncVariables = {
 bool IsHttp(std::string_view source) {
   const std::string scheme = base::ToLower(source.substr(0, source.find("://")));
   return scheme == "http" || scheme == "https";
-}
-
-// A path, as git and rsync distinguish it from host:path, host::module and URLs.
-bool IsPath(std::string_view source) {
-  return !source.empty() && source.find(':') >= source.find('/');
-}
-
-// ssh://host/path, or host:path.
-bool IsSsh(std::string_view source) {
-  const size_t scheme = source.find("://");
-  if (scheme != std::string_view::npos) return source.substr(0, scheme).ends_with("ssh");
-  return !IsPath(source);
 }
 
 // Pods have another working folder: makes a relative path absolute, from the caller's folder. rsync
@@ -89,7 +78,8 @@ class CodeCheck {
     if (flags_.sync_mode == "local") return ResolveFolder();
     const std::string typed = flags_.sync_source;
     const bool has_mode = flags_.sync_mode == "git" || flags_.sync_mode == "rsync";
-    if (!has_mode || !IsPath(typed) || typed.starts_with('-') || base::Trim(typed).empty()) {
+    if (!has_mode || !net::IsCodePath(typed) || typed.starts_with('-') ||
+        base::Trim(typed).empty()) {
       return {};
     }
     TRY_ASSIGN(flags_.sync_source, OfCallersFolder(AtHome(typed, environment_)));
@@ -100,7 +90,7 @@ class CodeCheck {
   base::Status ResolveFolder() {
     std::string& folder = flags_.sync_source;
     if (folder.empty()) folder = ".";
-    if (!IsPath(folder)) {
+    if (!net::IsCodePath(folder)) {
       return Refuse(fmt::format(
           "--sync-source is invalid: \"{}\" is not a folder, which --sync-mode=local needs",
           folder));
@@ -161,7 +151,7 @@ class CodeCheck {
     TRY(Put("--git-known-hosts", flags_.git_known_hosts, "GIT_SSH_KNOWN_HOSTS_FILE", hosts_file));
     for (const auto& [flag, path] : {std::pair("--git-ssh-key", &flags_.git_ssh_key),
                                      std::pair("--git-known-hosts", &flags_.git_known_hosts)}) {
-      if (!path->empty() && !IsSsh(flags_.sync_source)) {
+      if (!path->empty() && !net::IsCodeOverSsh(flags_.sync_source)) {
         return Refuse(fmt::format(
             "{} is only for a source over ssh (git@host:team/repo.git, ssh://host/path), "
             "not for {}",

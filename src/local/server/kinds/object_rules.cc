@@ -37,6 +37,26 @@ void CheckNewFinalizers(const text::Json& old, const text::Json& object, Causes&
       base::Join(found, ", ")));
 }
 
+bool HasOwner(const text::Json& object, const text::Json& owner) {
+  const auto owners = text::Items(object, {"metadata", "ownerReferences"});
+  return std::find(owners.begin(), owners.end(), owner) != owners.end();
+}
+
+void CheckOwners(const text::Json& object, const text::Json* old, Causes& causes) {
+  for (const text::Json& owner : text::Items(object, {"metadata", "ownerReferences"})) {
+    if (old != nullptr && HasOwner(*old, owner)) continue;
+    for (const auto& [member, word] :
+         {std::pair<std::string_view, std::string_view>{"apiVersion", "version"},
+          {"kind", "kind"},
+          {"name", "name"},
+          {"uid", "uid"}}) {
+      if (!text::GetString(owner, {member}).empty()) continue;
+      causes.push_back(InvalidValue(fmt::format("metadata.ownerReferences.{}", member), "",
+                                    fmt::format("{} must not be empty", word)));
+    }
+  }
+}
+
 }  // namespace
 
 Answer<text::Json> DecodeBody(const net::HttpRequest& http, std::string_view what) {
@@ -111,7 +131,8 @@ Answer<text::Json> NameObject(const RestRequest& request, text::Json object) {
   return object;
 }
 
-Check CheckMetadata(const api::Resource& resource, const text::Json& object) {
+Check CheckMetadata(const api::Resource& resource, const text::Json& object,
+                    const text::Json* old) {
   const std::string_view name = text::GetString(object, {"metadata", "name"});
   std::vector<std::string> causes;
   if (name.empty()) {
@@ -127,17 +148,7 @@ Check CheckMetadata(const api::Resource& resource, const text::Json& object) {
     causes.push_back(
         InvalidValue(fmt::format("metadata.{}", list), text::ToJson(*value), "must be a list"));
   }
-  for (const text::Json& owner : text::Items(object, {"metadata", "ownerReferences"})) {
-    for (const auto& [member, word] :
-         {std::pair<std::string_view, std::string_view>{"apiVersion", "version"},
-          {"kind", "kind"},
-          {"name", "name"},
-          {"uid", "uid"}}) {
-      if (!text::GetString(owner, {member}).empty()) continue;
-      causes.push_back(InvalidValue(fmt::format("metadata.ownerReferences.{}", member), "",
-                                    fmt::format("{} must not be empty", word)));
-    }
-  }
+  CheckOwners(object, old, causes);
   if (!causes.empty()) return Refuse(Invalid(resource, name, causes));
   return {};
 }

@@ -23,8 +23,10 @@ Answer<text::Json> NameObject(const RestRequest& request, text::Json object);
 // Any JSON (or YAML, by Content-Type) body; the refusal calls it `what`.
 Answer<text::Json> DecodeBody(const net::HttpRequest& http, std::string_view what);
 
-// Checks a new object's metadata.name, labels and so on by Kubernetes' rules.
-Check CheckMetadata(const api::Resource& resource, const text::Json& object);
+// Checks an object's metadata.name, labels and so on by Kubernetes' rules. `old`: the object that
+// it replaces, or nullptr; owner references that it has, too, are not checked: an earlier version
+// may have stored what is refused now, and the object could never be changed again.
+Check CheckMetadata(const api::Resource& resource, const text::Json& object, const text::Json* old);
 
 // Compares everything except metadata and status.
 bool HasSameContent(const text::Json& a, const text::Json& b);

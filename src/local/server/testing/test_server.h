@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -281,6 +283,22 @@ class TestServer {
   text::Json Table(std::string target) {
     return Expect(200, "GET", std::move(target), nullptr,
                   {{"Accept", "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"}});
+  }
+
+  // Changes a stored object past the server's rules, as an earlier version may have stored it.
+  void ChangeStored(store::Key key, const std::function<void(text::Json&)>& change) {
+    store::Mutation mutation;
+    mutation.key = std::move(key);
+    mutation.apply = [&](store::View&,
+                         std::optional<store::Record> current) -> base::Result<store::Next> {
+      if (!current) return base::Fail(base::Code::kNotFound, "there is no such object");
+      change(current->object);
+      return store::Next{store::Next::Action::kPut, std::move(current->object), {}};
+    };
+    std::promise<bool> done;
+    server_->store().Submit(std::move(mutation),
+                            [&](const auto& stored) { done.set_value(stored.has_value()); });
+    EXPECT_TRUE(done.get_future().get());
   }
 
   SteppedClock clock;

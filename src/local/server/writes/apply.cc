@@ -77,7 +77,7 @@ void HandleApply(Backend& backend, Call call) {
                                   "existing object was found",
                                   api::Uid(*object))));
                 }
-                if (auto fine = CheckMetadata(resource, *object); !fine)
+                if (auto fine = CheckMetadata(resource, *object, nullptr); !fine)
                   return Refuse(fine.error());
                 raw->success_status = 201;
                 return CreateObject(*raw, std::move(*object), view);

@@ -39,7 +39,7 @@ Check Prepare(const api::Resource& resource, const PendingWrite& request, text::
   if (!api::ResourceVersion(made.object).empty()) {
     return Refuse(BadRequest("resourceVersion should not be set on objects to be created"));
   }
-  return CheckMetadata(resource, made.object);
+  return CheckMetadata(resource, made.object, nullptr);
 }
 
 Answer<std::shared_ptr<Family>> ReadFamily(const Pending& request) {

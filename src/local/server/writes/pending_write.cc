@@ -178,7 +178,9 @@ Answer<Next> UpdateObject(PendingWrite& pending, Part part, const Change& change
     if (auto fine = PrepareUpdate(resource, current.object, next); !fine) {
       return Refuse(fine.error());
     }
-    if (auto fine = CheckMetadata(resource, next); !fine) return Refuse(fine.error());
+    if (auto fine = CheckMetadata(resource, next, &current.object); !fine) {
+      return Refuse(fine.error());
+    }
     // An earlier version may have stored what is refused now.
     if (!HasSameContent(current.object, next)) {
       if (auto fine = CheckSpec(resource, next); !fine) return Refuse(fine.error());

@@ -106,7 +106,7 @@ void HandleCreate(Backend& backend, Call call) {
       text::Set(named, {"metadata", "name"}, text::Json(creation->generate_name + "x"));
     }
   }
-  if (auto fine = CheckMetadata(*rest.resource, named); !fine) {
+  if (auto fine = CheckMetadata(*rest.resource, named, nullptr); !fine) {
     return pending->call.responder->Send(ToResponse(fine.error()));
   }
   pending->success_status = 201;
