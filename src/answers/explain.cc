@@ -8,7 +8,7 @@
 
 #include "answers/exit_finding.h"
 #include "answers/finding.h"
-#include "answers/last_words.h"
+#include "answers/finding/last_words.h"
 #include "answers/program_words.h"
 #include "answers/stall/stack.h"
 #include "answers/stall/stall.h"

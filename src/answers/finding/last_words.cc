@@ -1,4 +1,4 @@
-#include "answers/last_words.h"
+#include "answers/finding/last_words.h"
 
 #include <algorithm>
 #include <optional>
