@@ -516,6 +516,37 @@ TEST(JudgedLog, ARankThatBeginsItsWorkHasNotEndedBefore) {
   EXPECT_EQ(JudgeLog(start + end).kind, "exception");
 }
 
+// What Python prints of an exception that nothing catches begins in the program's first frame.
+TEST(JudgedLog, ARankThatGoesOnBehindATracebackThatItPrintedItselfHasNotEnded) {
+  const auto log_of = [](const std::string& function, const std::string& behind) {
+    return "[default3]:Traceback (most recent call last):\n"
+           "[default3]:  File \"/kit/pipapi.py\", line 418, in " +
+           function +
+           "\n[default3]:    os.mkdir(env_dir)\n"
+           "[default3]:FileExistsError: [Errno 17] File exists: '/kit/envs/default'\n" +
+           behind;
+  };
+  const std::string work = "[default3]:Successfully loaded 862 motions\n";
+  EXPECT_EQ(JudgeLog(log_of("_ensure_env", work)).title, kNothing);
+  EXPECT_EQ(JudgeLog(log_of("_ensure_env", work + "       Learning iteration 9/40       \n")).title,
+            kNothing);
+  EXPECT_EQ(JudgeLog(log_of("_ensure_env", "")).kind, "exception");
+  EXPECT_EQ(JudgeLog(log_of("<module>", work)).kind, "exception");
+  const std::string bar = "[default3]: 50%|#####     | 5/10 [00:05<00:05,  1.0s/it]\n";
+  EXPECT_EQ(JudgeLog(log_of("_ensure_env", bar)).kind, "exception");
+}
+
+TEST(JudgedLog, TorchrunsEventOfSuccessIsNoFailure) {
+  const auto event = [](const std::string& state, const std::string& error) {
+    return "{\"name\": \"torchelastic.worker.status." + state +
+           "\", \"source\": \"WORKER\", \"metadata\": {\"global_rank\": 0, \"state\": \"" + state +
+           "\", \"raw_error\": " + error + "}}\n";
+  };
+  EXPECT_EQ(JudgeLog("epoch 1\n" + event("SUCCEEDED", "null")).title, kNothing);
+  EXPECT_NE(JudgeLog("epoch 1\n" + event("FAILED", "\"Signal 9 (SIGKILL) received\"")).title,
+            kNothing);
+}
+
 TEST(JudgedLog, TheBarrierNamesWhoIsMissingAlsoInALogOfItsOwn) {
   const Evidence evidence =
       ReadLogs({{"job.log",

@@ -247,7 +247,8 @@ bool MentionsFailure(std::string_view text) {
        "ignal",    "raceback",      "rror",        "ailed",       "FAILED",     "ailure",
        "died",     "borted",        "erminated",   "core dumped", "exited",     "xception",
        "hut down", "shutting down", "panicked at "});
-  return (HasAny(text, kWords) || IsError(text)) && !IsWarning(text) && !IsContainersEnd(text);
+  return (HasAny(text, kWords) || IsError(text)) && !IsWarning(text) && !IsContainersEnd(text) &&
+         !IsElasticsSuccess(text);
 }
 
 bool MentionsTrouble(std::string_view text) {
@@ -287,6 +288,15 @@ bool NamesBuildError(std::string_view text) {
 bool IsOfDestructor(const Chain& chain) {
   const std::vector<Frame>& frames = chain.raised.front().frames;
   return !frames.empty() && frames.front().function == "__del__";
+}
+
+bool WasCaught(const Chain& chain) {
+  static constexpr auto kOutermost = std::to_array<std::string_view>(
+      {"", "<module>", "_bootstrap", "_bootstrap_inner", "_wrap", "_run_module_as_main",
+       "_run_code", "spawn_main"});
+  const std::vector<Frame>& frames = chain.raised.back().frames;
+  return !frames.empty() && std::find(kOutermost.begin(), kOutermost.end(),
+                                      frames.front().function) == kOutermost.end();
 }
 
 bool IsReport(const Chain& chain) {

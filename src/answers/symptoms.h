@@ -63,6 +63,11 @@ bool IsBeforeAside(std::string_view line);
 // in `__del__`. Python's heading, "Exception ignored in: ...", may be missing.
 bool IsOfDestructor(const Chain& chain);
 
+// Whether the program caught the exception and printed it: its outermost frame is that of the
+// function that caught it, while an uncaught one goes up to the program's or the thread's first
+// frame. It may have ended by it nevertheless.
+bool WasCaught(const Chain& chain);
+
 // "Error: boom", "fatal: boom", "x: error: boom": the last message of any program.
 bool IsErrorLine(std::string_view line);
 
