@@ -156,6 +156,26 @@ bool IsMissingOfDash(std::string_view text) {
          base::ParseInt(text.substr(number + 2, name - number - 2)).has_value();
 }
 
+bool NamesMissingTool(std::string_view text) {
+  static constexpr auto kTools = std::to_array<std::string_view>(
+      {"nvidia-smi", "rocm-smi", "amd-smi",     "npu-smi", "gpustat", "nvtop",       "nvcc",
+       "ibstat",     "ibstatus", "ibv_devinfo", "lspci",   "lscpu",   "lsb_release", "ifconfig",
+       "free",       "hostname", "figlet",      "tput",    "clear",   "module"});
+  constexpr std::string_view kZsh = "command not found: ";
+  text = base::Trim(text);
+  const size_t zsh = text.find(kZsh);
+  std::string_view name;
+  if (zsh != std::string_view::npos) {
+    name = text.substr(zsh + kZsh.size());
+  } else {
+    for (const std::string_view end : {": command not found", ": not found"}) {
+      if (name.empty() && text.ends_with(end)) name = text.substr(0, text.size() - end.size());
+    }
+    name = name.substr(name.find_last_of(" /:") + 1);  // 0 if there is none
+  }
+  return std::find(kTools.begin(), kTools.end(), name) != kTools.end();
+}
+
 bool ReportsMissingProgram(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"xit code 127", "xit code: 127", "xitcode: 127", "xitcode  : 127", "xit status 127",
@@ -291,9 +311,9 @@ bool IsOfDestructor(const Chain& chain) {
 }
 
 bool WasCaught(const Chain& chain) {
-  static constexpr auto kOutermost = std::to_array<std::string_view>(
-      {"", "<module>", "_bootstrap", "_bootstrap_inner", "_wrap", "_run_module_as_main",
-       "_run_code", "spawn_main"});
+  static constexpr auto kOutermost =
+      std::to_array<std::string_view>({"", "<module>", "_bootstrap", "_bootstrap_inner", "_wrap",
+                                       "_run_module_as_main", "_run_code", "spawn_main"});
   const std::vector<Frame>& frames = chain.raised.back().frames;
   return !frames.empty() && std::find(kOutermost.begin(), kOutermost.end(),
                                       frames.front().function) == kOutermost.end();
@@ -321,6 +341,8 @@ bool IsAboutAnother(const Raised& raised) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"Horovod detected that one or more processes exited with non-zero status",
        "HorovodInternalError: Horovod has been shut down", "TuneError: ('Trials did not complete'",
+       // YARN's client about the application that it has submitted
+       "SparkException: Application application_",
        // vLLM's about its engine's process
        "Engine core initialization failed. See root cause above",
        "Engine process failed to start. See stack trace for the root cause",

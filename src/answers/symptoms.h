@@ -23,6 +23,10 @@ bool IsMissingOfShell(std::string_view line);
 // shows that it is not another program's word.
 bool IsMissingOfDash(std::string_view line);
 
+// A shell's word that it has not found a tool that only shows what a machine is like, such as
+// "bash: nvidia-smi: command not found": scripts call it for their log's beginning.
+bool NamesMissingTool(std::string_view line);
+
 // A status of 127, by which a shell reports that it has not found a program.
 bool ReportsMissingProgram(std::string_view line);
 
