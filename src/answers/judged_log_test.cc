@@ -701,6 +701,8 @@ TEST(JudgedLog, AnAbortWithAStackOrATerminateIsNativeCodes) {
                   torchrun),
             "native-crash");
   EXPECT_EQ(judge(torchrun), kUnknown);
+  EXPECT_EQ(judge("terminate called without an active exception\nAborted (core dumped)\n"),
+            kUnknown);
 }
 
 TEST(JudgedLog, TheMessageOfAnUncaughtExceptionSaysMoreThanItsHeading) {
@@ -739,9 +741,19 @@ TEST(JudgedLog, WhatAProgramSaysBeforeItCallsMpiAbortIsItsReason) {
             "exception: ** ERROR  : not all links are being updated");
   EXPECT_TRUE(judge("ERROR: CUDA error 2 [/src/a.cu, 31]: out of memory\n")
                   .starts_with("cuda-out-of-memory"));
+  EXPECT_TRUE(judge("ERROR: Connection reset by peer\n").starts_with("unknown"));
   EXPECT_TRUE(judge("Fatal error in PMPI_Alltoallv: Other MPI error\n").starts_with("unknown"));
   EXPECT_TRUE(judge("Errors: 0\n").starts_with("unknown"));
   EXPECT_TRUE(judge("ERROR: no cache, continuing without it\n").starts_with("unknown"));
+}
+
+TEST(JudgedLog, WhatEndsAStepIsNotWhyMpiAbortWasCalled) {
+  EXPECT_EQ(
+      JudgeLog("ERROR: no such field: rho\n"
+               "application called MPI_Abort(MPI_COMM_WORLD, 1) - process 3\n"
+               "slurmstepd: error: *** STEP 16.0 ON n19 CANCELLED AT 2020-12-25T12:23:27 ***\n")
+          .kind,
+      "exception");
 }
 
 TEST(JudgedLog, NcclsReportGoesOnBelowAColonAndABlank) {

@@ -11,6 +11,9 @@
 namespace answers {
 namespace {
 
+// libstdc++'s words about a thread that still runs when its object is destroyed. Where Python then
+// reports the end, it was native code's.
+constexpr std::string_view kThreadLeft = "terminate called without an active exception";
 constexpr int kNoProgram = 127;  // as a shell's exit code
 
 // Returns the line up to which a missing file is a missing program, because a shell's exit status
@@ -119,6 +122,9 @@ std::optional<Finding> FindInLines(const RankLog& log, size_t end) {
     if (rule == nullptr) rule = RuleForCarried(log, i);
     if (rule == nullptr) rule = RuleForReprinted(text);
     if (rule == nullptr) rule = RuleForGivenUp(log, i);
+    if (rule != nullptr && rule->name == "native-abort" && log.Before(i) == kThreadLeft) {
+      rule = &RuleNamed("native-abort-signal");
+    }
     const bool may_be_file = rule == nullptr || rule->kind == "file-missing";
     if (may_be_file && i < no_program_until && IsMissingOfShell(text)) {
       rule = &RuleNamed("program-missing");

@@ -159,29 +159,6 @@ std::string OwnErrorAt(const RankLog& log, size_t line) {
   return error.substr(0, 400);
 }
 
-// Reads the program's last words about an error before it called MPI_Abort: it ends by that on
-// purpose, so that they say why.
-std::optional<Finding> ReadBeforeMpiAbort(const RankLog& log) {
-  constexpr size_t kFarthest = 12;  // lines that are not empty
-  const auto& lines = log.lines();
-  size_t abort = log.working_until();
-  while (abort < lines.size() && !CallsMpiAbort(lines[abort].text)) ++abort;
-  if (abort == lines.size()) return std::nullopt;
-  for (size_t i = abort, passed = 0; i-- > log.working_until() && passed < kFarthest;) {
-    if (log.IsInChain(i)) return std::nullopt;
-    passed += base::Trim(lines[i].text).empty() ? 0 : 1;
-    std::string error = OwnErrorAt(log, i);
-    if (error.empty()) continue;
-    Finding finding = OwnException();
-    finding.confidence = Confidence::kMedium;
-    finding.words.push_back(error);
-    finding.line = std::move(error);
-    log.Place(finding, i);
-    return finding;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::optional<Finding> FindInLooseWords(const RankLog& log) {
@@ -195,7 +172,6 @@ std::optional<Finding> FindInLooseWords(const RankLog& log) {
       })) {
     return found;
   }
-  if (auto found = ReadBeforeMpiAbort(log)) return found;
   if (auto found = ReadLooseOf(log, is_stores)) {
     found->confidence = Confidence::kLow;  // it tries again until it gives up, which is not said
     return found;
@@ -203,6 +179,30 @@ std::optional<Finding> FindInLooseWords(const RankLog& log) {
   if (auto found = ReadReported(log)) return found;
   if (auto found = ReadFlattened(log)) return found;
   return ReadBare(log);
+}
+
+std::optional<Finding> FindBeforeMpiAbort(const RankLog& log) {
+  constexpr size_t kFarthest = 12;  // lines that are not empty
+  const auto& lines = log.lines();
+  size_t abort = log.working_until();
+  while (abort < lines.size() && !CallsMpiAbort(lines[abort].text)) ++abort;
+  if (abort == lines.size()) return std::nullopt;
+  for (size_t i = abort, passed = 0; i-- > log.working_until() && passed < kFarthest;) {
+    if (log.IsInChain(i)) return std::nullopt;
+    passed += base::Trim(lines[i].text).empty() ? 0 : 1;
+    std::string error = OwnErrorAt(log, i);
+    if (error.empty()) continue;
+    const Rule* const rule = RuleForWords(error);
+    if (rule != nullptr && rule->level != Level::kDeciding) return std::nullopt;
+    Finding finding = OwnException();
+    if (rule != nullptr) finding.Take(*rule);
+    finding.confidence = Confidence::kMedium;
+    finding.words.push_back(error);
+    finding.line = std::move(error);
+    log.Place(finding, i);
+    return finding;
+  }
+  return std::nullopt;
 }
 
 }  // namespace answers
