@@ -135,8 +135,10 @@ std::optional<ChainFinding> FindInChain(const Chain& chain) {
     finding.confidence = std::min(finding.confidence, Confidence::kMedium);
   } else if (rule != nullptr) {
     finding.Take(*rule);
-    if (rule->kind == "cuda-out-of-memory" && IsTakenByOthers(deciding->text)) {
-      finding.Take(RuleNamed("cuda-out-of-memory-others"));
+    if (rule->kind == "cuda-out-of-memory") {
+      const GpuHolder holder = HolderIn(deciding->text);
+      if (holder == GpuHolder::kOthers) finding.Take(RuleNamed("cuda-out-of-memory-others"));
+      if (holder == GpuHolder::kJob) finding.Take(RuleNamed("cuda-out-of-memory-one-gpu"));
     }
   } else {
     finding = OwnException();

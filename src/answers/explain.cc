@@ -8,7 +8,7 @@
 
 #include "answers/exit_finding.h"
 #include "answers/finding.h"
-#include "answers/last_words.h"
+#include "answers/finding/last_words.h"
 #include "answers/program_words.h"
 #include "answers/stall/stack.h"
 #include "answers/stall/stall.h"
@@ -175,6 +175,19 @@ bool IsOfOneEnd(const Evidence& evidence, const Claim& root) {
            std::any_of(other.lines.begin(), other.lines.end(),
                        [&](const Line& line) { return says(kTracebackHeader)(line.text); });
   });
+}
+
+// A launcher says of a rank only that it aborted; a line without a rank's name, or of another rank
+// that ended in the same way, says that native code did.
+const Claim& OfAbort(const Evidence& evidence, const std::vector<Claim>& claims,
+                     const Claim& root) {
+  if (!root.rank || root.finding.kind != kUnknown) return root;
+  const Rank& rank = evidence.ranks[*root.rank];
+  if (rank.exit_code != kSignalBase + SIGABRT || !rank.lines.empty()) return root;
+  const auto stack = std::find_if(claims.begin(), claims.end(), [](const Claim& claim) {
+    return claim.finding.rule == "native-abort-signal";
+  });
+  return stack == claims.end() ? root : *stack;
 }
 
 std::string EndOf(const Rank& rank) {
@@ -522,7 +535,7 @@ Verdict Explain(const Evidence& evidence) {
       claims.begin(), claims.end(),
       [&](const Claim& a, const Claim& b) { return a.Place(evidence) < b.Place(evidence); });
   const Claim& of_rank = NamedOf(evidence, claims, first);
-  const Claim& root = OfMachine(evidence, claims, of_rank);
+  const Claim& root = OfAbort(evidence, claims, OfMachine(evidence, claims, of_rank));
   TakeFinding(verdict, root);
   if (&root != &of_rank) verdict.rank = of_rank.rank;
   if (root.rank && !evidence.ranks[*root.rank].rank && !root.finding.is_of_any_rank) {

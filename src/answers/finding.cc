@@ -69,6 +69,9 @@ std::optional<Finding> FindInLog(const RankLog& log) {
   if (is_open()) offer(FindPassedByKernel(log));
   if (!best || (best->kind == kUnknown && !IsConsequence(best->level)))
     offer(FindInLooseWords(log));
+  if (!best || best->kind == kUnknown || best->level == Level::kConsequence) {
+    offer(FindBeforeMpiAbort(log));
+  }
   if (best && best->kind == "unreachable") {
     if (const auto line = LineOfUnknownHost(log.lines(), best->line)) {
       const Frame frame = best->frame;

@@ -5,7 +5,13 @@
 
 namespace answers {
 
-// Whether a message of CUDA says that other programs hold more of the GPU than this one.
-bool IsTakenByOthers(std::string_view out_of_memory);
+enum class GpuHolder {
+  kOwn,     // this process, or what it asked for would not fit on the GPU alone
+  kOthers,  // other programs hold more of it
+  kJob,     // several processes that were started together, as one job's ranks are; this is one
+};
+
+// Who holds the GPU's memory, according to PyTorch's message that none is left.
+GpuHolder HolderIn(std::string_view out_of_memory);
 
 }  // namespace answers

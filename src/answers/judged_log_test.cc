@@ -648,6 +648,163 @@ TEST(JudgedLog, XlasProcessSaysWhichOneItIs) {
   EXPECT_EQ(RankNamedIn(evidence), 2);
 }
 
+// What Python prints of an exception that nothing catches begins in the program's first frame.
+TEST(JudgedLog, ARankThatGoesOnBehindATracebackThatItPrintedItselfHasNotEnded) {
+  const auto log_of = [](const std::string& function, const std::string& behind) {
+    return "[default3]:Traceback (most recent call last):\n"
+           "[default3]:  File \"/kit/pipapi.py\", line 418, in " +
+           function +
+           "\n[default3]:    os.mkdir(env_dir)\n"
+           "[default3]:FileExistsError: [Errno 17] File exists: '/kit/envs/default'\n" +
+           behind;
+  };
+  const std::string work = "[default3]:Successfully loaded 862 motions\n";
+  EXPECT_EQ(JudgeLog(log_of("_ensure_env", work)).title, kNothing);
+  EXPECT_EQ(JudgeLog(log_of("_ensure_env", work + "       Learning iteration 9/40       \n")).title,
+            kNothing);
+  EXPECT_EQ(JudgeLog(log_of("_ensure_env", "")).kind, "exception");
+  EXPECT_EQ(JudgeLog(log_of("<module>", work)).kind, "exception");
+  const std::string bar = "[default3]: 50%|#####     | 5/10 [00:05<00:05,  1.0s/it]\n";
+  EXPECT_EQ(JudgeLog(log_of("_ensure_env", bar)).kind, "exception");
+}
+
+TEST(JudgedLog, TorchrunsEventOfSuccessIsNoFailure) {
+  const auto event = [](const std::string& state, const std::string& error) {
+    return "{\"name\": \"torchelastic.worker.status." + state +
+           "\", \"source\": \"WORKER\", \"metadata\": {\"global_rank\": 0, \"state\": \"" + state +
+           "\", \"raw_error\": " + error + "}}\n";
+  };
+  EXPECT_EQ(JudgeLog("epoch 1\n" + event("SUCCEEDED", "null")).title, kNothing);
+  EXPECT_NE(JudgeLog("epoch 1\n" + event("FAILED", "\"Signal 9 (SIGKILL) received\"")).title,
+            kNothing);
+}
+
+TEST(JudgedLog, AnAbortWithAStackOrATerminateIsNativeCodes) {
+  const auto judge = [](const std::string& text) {
+    const Verdict verdict = JudgeLog(text);
+    EXPECT_EQ(verdict.confidence, Confidence::kLow) << text;
+    return verdict.kind;
+  };
+  const std::string mpirun =
+      "mpirun noticed that process rank 5 with PID 26987 on node n1 exited on signal 6 "
+      "(Aborted).\n";
+  EXPECT_EQ(judge("[n1:26987] [ 2] /lib/libc.so.6(abort+0x12b) [0x7f60]\n"
+                  "[n1:26987] *** End of error message ***\n" +
+                  mpirun),
+            "native-crash");
+  EXPECT_EQ(judge(mpirun), kUnknown);
+  const std::string torchrun =
+      "E0401 00:26:08.212000 33 torch/distributed/elastic/multiprocessing/api.py:869] failed "
+      "(exitcode: -6) local_rank: 1 (pid: 39) of binary: /opt/python\n";
+  EXPECT_EQ(judge("[rank0]:terminate called without an active exception\n"
+                  "[rank0]:Fatal Python error: Aborted\n" +
+                  torchrun),
+            "native-crash");
+  EXPECT_EQ(judge(torchrun), kUnknown);
+  EXPECT_EQ(judge("terminate called without an active exception\nAborted (core dumped)\n"),
+            kUnknown);
+}
+
+TEST(JudgedLog, TheMessageOfAnUncaughtExceptionSaysMoreThanItsHeading) {
+  const std::string heading =
+      "terminate called after throwing an instance of 'c10::DistBackendError'\n";
+  const Verdict unknown = JudgeLog(heading + "  what():  no such shard: 7\n");
+  EXPECT_EQ(unknown.kind, "native-crash");
+  EXPECT_EQ(unknown.line, "what():  no such shard: 7");
+  EXPECT_EQ(
+      JudgeLog(heading + "  what():  CUDA error: an illegal memory access was encountered\n").kind,
+      "cuda-error");
+  EXPECT_EQ(JudgeLog(heading + "  what():  NCCL error in: a.cpp:7, unhandled system error, NCCL "
+                               "version 2.21.5\n")
+                .kind,
+            kUnknown);
+  EXPECT_EQ(JudgeLog(heading + "  what():  Connection closed by peer\n").kind, kUnknown);
+}
+
+TEST(JudgedLog, WhatAProgramSaysBeforeItCallsMpiAbortIsItsReason) {
+  const std::string abort =
+      "Abort(1) on node 35 (rank 35 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 1) "
+      "- "
+      "process 35\n";
+  const auto judge = [&abort](const std::string& text) {
+    const Evidence evidence = ReadLogs({{"job.log", text + abort}});
+    const Verdict verdict = Explain(evidence);
+    EXPECT_TRUE(verdict.rank && evidence.ranks[*verdict.rank].rank == 35) << text;
+    return verdict.kind + ": " + verdict.line;
+  };
+  EXPECT_EQ(judge("     Error in routine davcio (3):\n     wrong record length\n %%%%%%\n\n"
+                  "     stopping ...\n"),
+            "exception: Error in routine davcio (3): wrong record length");
+  EXPECT_EQ(judge("*** ERROR ***\nload(): the stored elements do not match\n\n"),
+            "exception: *** ERROR *** load(): the stored elements do not match");
+  EXPECT_EQ(judge("** ERROR  : not all links are being updated\n"),
+            "exception: ** ERROR  : not all links are being updated");
+  EXPECT_TRUE(judge("ERROR: CUDA error 2 [/src/a.cu, 31]: out of memory\n")
+                  .starts_with("cuda-out-of-memory"));
+  EXPECT_TRUE(judge("ERROR: Connection reset by peer\n").starts_with("unknown"));
+  EXPECT_TRUE(judge("Fatal error in PMPI_Alltoallv: Other MPI error\n").starts_with("unknown"));
+  EXPECT_TRUE(judge("Errors: 0\n").starts_with("unknown"));
+  EXPECT_TRUE(judge("ERROR: no cache, continuing without it\n").starts_with("unknown"));
+}
+
+TEST(JudgedLog, WhatEndsAStepIsNotWhyMpiAbortWasCalled) {
+  EXPECT_EQ(
+      JudgeLog("ERROR: no such field: rho\n"
+               "application called MPI_Abort(MPI_COMM_WORLD, 1) - process 3\n"
+               "slurmstepd: error: *** STEP 16.0 ON n19 CANCELLED AT 2020-12-25T12:23:27 ***\n")
+          .kind,
+      "exception");
+}
+
+TEST(JudgedLog, NcclsReportGoesOnBelowAColonAndABlank) {
+  EXPECT_EQ(JudgeLog("RuntimeError: work = default_pg.broadcast([tensor], opts): \n"
+                     "NCCL error in: /pytorch/torch/lib/c10d/ProcessGroupNCCL.cpp:911, invalid "
+                     "usage, NCCL version 2.7.8\n")
+                .kind,
+            "collective-mismatch");
+}
+
+TEST(JudgedLog, AFrameOfCythonInAPackageIsNotTheUsers) {
+  const Evidence evidence = ReadLogs(
+      {{"train.log",
+        "Traceback (most recent call last):\n"
+        "  File \"/w/train.py\", line 22, in forward\n"
+        "    cp.cuda.get_current_stream().synchronize()\n"
+        "  File \"cupy_backends/cuda/api/runtime.pyx\", line 146, in check_status\n"
+        "cupy_backends.cuda.api.runtime.CUDARuntimeError: cudaErrorMisalignedAddress: misaligned "
+        "address\n"}});
+  const Verdict verdict = Explain(evidence);
+  EXPECT_EQ(verdict.kind, "cuda-error");
+  EXPECT_EQ(verdict.file, "/w/train.py");
+}
+
+TEST(JudgedLog, AToolThatOnlyShowsTheMachineMayBeMissing) {
+  EXPECT_EQ(JudgeLog("run.sh: 3: nvidia-smi: not found\nloading the model\nserving\n").title,
+            kNothing);
+  EXPECT_EQ(JudgeLog("bash: line 2: module: command not found\nserving\n").title, kNothing);
+  EXPECT_EQ(JudgeLog("run.sh: 3: nvidia-smi: not found\n").kind, "program-missing");
+  EXPECT_EQ(JudgeLog("run.sh: line 3: nvidia-smi: command not found\nbye\nexit code: 127\n").kind,
+            "program-missing");
+  EXPECT_EQ(JudgeLog("run.sh: 3: torchrun: not found\nbye\n").kind, "program-missing");
+}
+
+TEST(JudgedLog, JavasExceptionEndsItsProgram) {
+  const std::string java =
+      "Exception in thread \"main\" java.lang.IllegalStateException: no such stage\n"
+      "\tat com.a.Main.run(Main.java:12)\n"
+      "\tat com.a.Main.main(Main.java:7)\n";
+  EXPECT_EQ(JudgeLog(java).kind, "exception");
+  EXPECT_EQ(JudgeLog(java).line, "java.lang.IllegalStateException: no such stage");
+  EXPECT_EQ(JudgeLog(java + "Caused by: java.io.IOException: No space left on device\n"
+                            "\t... 2 more\n")
+                .kind,
+            "disk-full");
+  EXPECT_EQ(JudgeLog("Exception in thread \"main\" org.apache.spark.SparkException: Application "
+                     "application_17_2 finished with failed status\n\tat a.B.c(B.java:1)\n")
+                .kind,
+            kUnknown);
+}
+
 TEST(JudgedLog, TheBarrierNamesWhoIsMissingAlsoInALogOfItsOwn) {
   const Evidence evidence =
       ReadLogs({{"job.log",

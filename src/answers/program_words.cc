@@ -59,6 +59,10 @@ bool IsWarningOfGlog(std::string_view line) {
 
 }  // namespace
 
+bool IsElasticsSuccess(std::string_view text) {
+  return text.find("\"torchelastic.worker.status.SUCCEEDED\"") != std::string_view::npos;
+}
+
 bool ReportsSuccess(std::string_view text) {
   constexpr size_t kLongest = 160;
   static constexpr auto kWords = std::to_array<std::string_view>(
@@ -68,6 +72,7 @@ bool ReportsSuccess(std::string_view text) {
   static constexpr auto kTrouble =
       std::to_array<std::string_view>({"error", "exception", "fail", "exit", "not ", "abort",
                                        "signal", "before ", "after ", "until ", "when ", "if "});
+  if (IsElasticsSuccess(text)) return true;
   if (text.size() > kLongest) return false;
   const std::string lower = base::ToLower(text);
   return HasAny(lower, kWords) && !HasAny(lower, kTrouble);
@@ -83,7 +88,8 @@ bool IsProgress(std::string_view text) {
        " inf", "was killed", "not found", "No such ", "ermission denied"});
   static constexpr auto kNoRates = std::to_array<std::string_view>({"?it/s", "?s/it"});
   if (HasAny(text, kNoRates)) return false;
-  if (ReportsSuccess(text)) return true;
+  // rsl_rl centres this line.
+  if (ReportsSuccess(text) || base::Trim(text).starts_with("Learning iteration ")) return true;
   // wandb prints its summary even if the run has failed.
   return text.size() < 400 && !text.starts_with(' ') && !text.starts_with("wandb:") &&
          !text.starts_with("frame #") && (HasCount(text, kCounts) || HasAny(text, kRates)) &&

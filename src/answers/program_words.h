@@ -15,6 +15,10 @@ bool IsProgress(std::string_view line);
 // before. In a log of several ranks it may be another's.
 bool BeginsWork(std::string_view line);
 
+// The event that torchrun's agent records for each of its workers after all of them succeeded
+// (torch/distributed/elastic/agent/server/api.py); its "raw_error" is null.
+bool IsElasticsSuccess(std::string_view line);
+
 // "Training finished", "worker group successfully finished".
 bool ReportsSuccess(std::string_view line);
 

@@ -210,6 +210,26 @@ bool IsMissingOfDash(std::string_view text) {
          base::ParseInt(text.substr(number + 2, name - number - 2)).has_value();
 }
 
+bool NamesMissingTool(std::string_view text) {
+  static constexpr auto kTools = std::to_array<std::string_view>(
+      {"nvidia-smi", "rocm-smi", "amd-smi",     "npu-smi", "gpustat", "nvtop",       "nvcc",
+       "ibstat",     "ibstatus", "ibv_devinfo", "lspci",   "lscpu",   "lsb_release", "ifconfig",
+       "free",       "hostname", "figlet",      "tput",    "clear",   "module"});
+  constexpr std::string_view kZsh = "command not found: ";
+  text = base::Trim(text);
+  const size_t zsh = text.find(kZsh);
+  std::string_view name;
+  if (zsh != std::string_view::npos) {
+    name = text.substr(zsh + kZsh.size());
+  } else {
+    for (const std::string_view end : {": command not found", ": not found"}) {
+      if (name.empty() && text.ends_with(end)) name = text.substr(0, text.size() - end.size());
+    }
+    name = name.substr(name.find_last_of(" /:") + 1);  // 0 if there is none
+  }
+  return std::find(kTools.begin(), kTools.end(), name) != kTools.end();
+}
+
 bool ReportsMissingProgram(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"xit code 127", "xit code: 127", "xitcode: 127", "xitcode  : 127", "xit status 127",
@@ -302,7 +322,7 @@ bool MentionsFailure(std::string_view text) {
        "died",     "borted",        "erminated",   "core dumped", "exited",     "xception",
        "hut down", "shutting down", "panicked at "});
   return (HasAny(text, kWords) || IsError(text) || IsContainersFailure(text)) && !IsWarning(text) &&
-         !IsContainersEnd(text);
+         !IsContainersEnd(text) && !IsElasticsSuccess(text);
 }
 
 bool MentionsTrouble(std::string_view text) {
@@ -344,6 +364,15 @@ bool IsOfDestructor(const Chain& chain) {
   return !frames.empty() && frames.front().function == "__del__";
 }
 
+bool WasCaught(const Chain& chain) {
+  static constexpr auto kOutermost =
+      std::to_array<std::string_view>({"", "<module>", "_bootstrap", "_bootstrap_inner", "_wrap",
+                                       "_run_module_as_main", "_run_code", "spawn_main"});
+  const std::vector<Frame>& frames = chain.raised.back().frames;
+  return !frames.empty() && std::find(kOutermost.begin(), kOutermost.end(),
+                                      frames.front().function) == kOutermost.end();
+}
+
 bool IsReport(const Chain& chain) {
   const Raised& last = chain.raised.back();
   const std::string_view type = last.Type();
@@ -367,6 +396,8 @@ bool IsAboutAnother(const Raised& raised) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"Horovod detected that one or more processes exited with non-zero status",
        "HorovodInternalError: Horovod has been shut down", "TuneError: ('Trials did not complete'",
+       // YARN's client about the application that it has submitted
+       "SparkException: Application application_",
        // vLLM's about its engine's process
        "Engine core initialization failed. See root cause above",
        "Engine process failed to start. See stack trace for the root cause",

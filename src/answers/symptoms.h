@@ -26,6 +26,10 @@ bool IsMissingOfShell(std::string_view line);
 // shows that it is not another program's word.
 bool IsMissingOfDash(std::string_view line);
 
+// A shell's word that it has not found a tool that only shows what a machine is like, such as
+// "bash: nvidia-smi: command not found": scripts call it for their log's beginning.
+bool NamesMissingTool(std::string_view line);
+
 // A status of 127, by which a shell reports that it has not found a program.
 bool ReportsMissingProgram(std::string_view line);
 
@@ -65,6 +69,11 @@ bool IsBeforeAside(std::string_view line);
 // Whether it is the traceback of a destructor alone, which Python ignores: its outermost frame is
 // in `__del__`. Python's heading, "Exception ignored in: ...", may be missing.
 bool IsOfDestructor(const Chain& chain);
+
+// Whether the program caught the exception and printed it: its outermost frame is that of the
+// function that caught it, while an uncaught one goes up to the program's or the thread's first
+// frame. It may have ended by it nevertheless.
+bool WasCaught(const Chain& chain);
 
 // "Error: boom", "fatal: boom", "x: error: boom": the last message of any program.
 bool IsErrorLine(std::string_view line);

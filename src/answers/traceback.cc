@@ -19,6 +19,8 @@ constexpr std::string_view kDirect =
 constexpr std::string_view kExplains = " failed first (local rank ";
 constexpr std::string_view kGroup = "+ Exception Group Traceback (most recent call last):";
 constexpr std::string_view kDebuggers = "Exception has occurred: ";
+constexpr std::string_view kJavas = "Exception in thread \"main\" ";
+constexpr std::string_view kNccls = "NCCL error in: ";
 constexpr std::string_view kSpawns = "-- Process ";  // of torch.multiprocessing.spawn
 constexpr std::string_view kBuildEnds = "ninja: build stopped";
 constexpr size_t kMostOfBuild = 1000;
@@ -196,6 +198,8 @@ class Reader {
         if (Chain chain = ReadNotebook(); !chain.raised.empty()) chains.push_back(std::move(chain));
       } else if (text.starts_with(kDebuggers)) {
         chains.push_back(ReadDebuggers());
+      } else if (text.starts_with(kJavas)) {
+        chains.push_back(ReadJavas());
       } else if (!ReadFrame(text).file.empty()) {
         if (Chain chain = ReadHeadless(); !chain.raised.empty()) chains.push_back(std::move(chain));
       } else if (EndsTraceback(text)) {
@@ -242,7 +246,8 @@ class Reader {
     for (size_t i = 0; i < kMostDetails && at_ < lines_.size(); ++i, ++at_) {
       const std::string_view more = Text(at_);
       const bool is_next = more.find(kTracebackHeader) != std::string_view::npos ||
-                           !ReadFrame(more).file.empty() || IsOfLauncher(more) ||
+                           !ReadFrame(more).file.empty() ||
+                           (IsOfLauncher(more) && !more.starts_with(kNccls)) ||
                            more.find(kExplains) != std::string_view::npos;
       if (more.empty() || is_next || IsCauseBelow(raised, more)) break;
       if (!IsIndented(more) && !GoesOn(Text(at_ - 1), more) && !is_below) break;
@@ -494,6 +499,29 @@ class Reader {
     return chain;
   }
 
+  // Reads Java's `Exception in thread "main" java.lang.IllegalStateException: boom`, which ends its
+  // program, the frames, and below them "Caused by: java.io.IOException: ...".
+  Chain ReadJavas() {
+    constexpr std::string_view kCause = "Caused by: ";
+    const auto is_frame = [](std::string_view text) {
+      const std::string_view frame = base::Trim(text);
+      return IsIndented(text) && (frame.starts_with("at ") || frame.starts_with("... "));
+    };
+    Chain chain;
+    chain.begin = at_;
+    size_t words = kJavas.size();
+    do {
+      Raised raised;
+      raised.line = at_;
+      raised.text = base::Trim(Text(at_).substr(words));
+      chain.raised.insert(chain.raised.begin(), std::move(raised));
+      for (++at_; at_ < lines_.size() && is_frame(Text(at_));) ++at_;
+      words = kCause.size();
+    } while (at_ < lines_.size() && Text(at_).starts_with(kCause));
+    chain.end = at_;
+    return chain;
+  }
+
   // Reads a debugger's form, with the type in one line and the message in the next.
   Chain ReadDebuggers() {
     Chain chain;
@@ -547,6 +575,9 @@ bool Frame::IsUsers() const {
   static constexpr auto kForeign = std::to_array<std::string_view>(
       {"site-packages/", "dist-packages/", "site-packages\\", "/lib/python", "/lib64/python",
        "\\lib\\", "\\Lib\\", "<frozen", "<string>", "<stdin>", "<muster>", "<__array_function__"});
+  // Cython names the files of an installed package as they were when it was built:
+  // "cupy_backends/cuda/api/runtime.pyx".
+  if (file.ends_with(".pyx") && !file.starts_with('/')) return false;
   return std::none_of(kForeign.begin(), kForeign.end(), [this](std::string_view part) {
     return file.find(part) != std::string_view::npos;
   });
@@ -565,7 +596,7 @@ bool GoesOn(std::string_view before, std::string_view line) {
        "Cause: ", "cause: ", "Reason: ", "reason: ", "Input/output error",
        "No space left on device", "Stale file handle", "Disk quota exceeded"});
   if (line.empty() || line.starts_with("Traceback ")) return false;
-  return before.ends_with(':') || IsOfCann(line) || line.starts_with("nccl") ||
+  return base::Trim(before).ends_with(':') || IsOfCann(line) || line.starts_with("nccl") ||
          line == "Last error:" || line.find(" (os error ") != std::string_view::npos ||
          std::any_of(kCauses.begin(), kCauses.end(),
                      [line](std::string_view cause) { return line.starts_with(cause); });

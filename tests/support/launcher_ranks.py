@@ -112,6 +112,19 @@ CASES = {
         "muster-launch: rank 1 had ended with exit code 0 while rank 0 still waited for it\n") + GLOO_GONE}),
     "mpirun-fabric": ("fabric", 3, "retry-elsewhere", {"out.log": "[1,0]<stdout>:step 10 loss 0.5\n[1,3]<stderr>:ERROR: ibv_open_device(mlx5_0) "
                                                        "failed: No such device\n"}),
+    "pals-crash": ("native-crash", 5, "fix-first", {"out.log": STEPS + "x4217c5s2b0n0: rank 5 died from signal 11 and dumped core\n"
+                                                    "x4217c5s2b0n0: rank 0 died from signal 15\n"}),
+    "mvapich2-exit": ("exception", 2, "fix-first", {"out.log": STEPS + BOOM + (
+        "[n1:mpispawn_0][child_handler] MPI process (rank: 2, pid: 33026) exited with status 1\n"
+        "[n1:mpispawn_0][readline] Unexpected End-Of-File on file descriptor 6. MPI process died?\n")}),
+    "mpirun-without-its-program": ("program-missing", 2, "fix-first", {"out.log": RULER + (
+        "prterun was unable to find the specified executable file, and therefore did\nnot launch the job.  This error was first reported for "
+        "process rank\n2; it may have occurred for other processes as well.\n\nNOTE: A common cause for this error is misspelling a prterun "
+        "command\n   line parameter option.\n\nNode:       n1\nExecutable: trian.py\n") + RULER}),
+    "torch-xla": ("exception", 2, "fix-first", {"out.log": STEPS + "Exception in device=TPU:2: no labels in batch 7\n" + BOOM}),
+    "launched-by-a-program": ("exception", 3, "fix-first", {"out.log": tag("[rank3]: ", BOOM) + table(3, 1) + trace(
+        "subprocess.CalledProcessError: Command '['/usr/bin/python3', '-m', 'torch.distributed.run', '--nproc_per_node', '4', 'ddp.py']' "
+        "returned non-zero exit status 1.")}),
     "srun-several-tasks": ("exception", 6, "fix-first", {"out.log": tag(" 6: ", BOOM) + tag("11: ", GLOO_GONE) +
                            "srun: error: gpu-03: task 6: Exited with exit code 1\nsrun: error: gpu-04: tasks 8-11: Exited with exit code 1\n"}),
 }

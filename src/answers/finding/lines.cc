@@ -11,6 +11,9 @@
 namespace answers {
 namespace {
 
+// libstdc++'s words about a thread that still runs when its object is destroyed. Where Python then
+// reports the end, it was native code's.
+constexpr std::string_view kThreadLeft = "terminate called without an active exception";
 constexpr int kNoProgram = 127;  // as a shell's exit code
 
 // Returns the line up to which a missing file is a missing program, because a shell's exit status
@@ -87,10 +90,24 @@ const Rule* RuleForCarried(const RankLog& log, size_t line) {
   return carried.empty() ? nullptr : RuleForException(log.WithLinesBelow(carried, line));
 }
 
+// libstdc++ and libc++abi say first that an exception ends the program, and then its message.
+bool IsHeadingOfUncaught(std::string_view text) {
+  return text.starts_with("terminate called after throwing an instance of ");
+}
+
+// Takes the message below such a heading, which no rule knows, as the line that says most.
+void TakeUncaught(const RankLog& log, size_t heading, Finding& finding) {
+  const size_t below = heading + 1;
+  if (!IsHeadingOfUncaught(log.lines()[heading].text) || below == log.lines().size()) return;
+  const std::string_view text = base::Trim(log.lines()[below].text);
+  if (text.starts_with("what():  ")) finding.line = text.substr(0, 400);
+}
+
 }  // namespace
 
 std::optional<Finding> FindInLines(const RankLog& log, size_t end) {
   std::optional<Finding> best;
+  size_t best_at = 0;
   const size_t no_program_until = NoProgramUntil(log);
   for (size_t i = 0; i < end; ++i) {
     const std::string& text = log.lines()[i].text;
@@ -105,6 +122,9 @@ std::optional<Finding> FindInLines(const RankLog& log, size_t end) {
     if (rule == nullptr) rule = RuleForCarried(log, i);
     if (rule == nullptr) rule = RuleForReprinted(text);
     if (rule == nullptr) rule = RuleForGivenUp(log, i);
+    if (rule != nullptr && rule->name == "native-abort" && log.Before(i) == kThreadLeft) {
+      rule = &RuleNamed("native-abort-signal");
+    }
     const bool may_be_file = rule == nullptr || rule->kind == "file-missing";
     if (may_be_file && i < no_program_until && IsMissingOfShell(text)) {
       rule = &RuleNamed("program-missing");
@@ -112,10 +132,18 @@ std::optional<Finding> FindInLines(const RankLog& log, size_t end) {
     const bool is_of_dash = rule == nullptr && IsMissingOfDash(text);
     if (is_of_dash) rule = &RuleNamed("program-missing");
     if (rule == nullptr || log.IsOfFabricThatWentOn(i)) continue;
-    const bool is_better = !best || rule->level < best->level || rule->Overrules(best->kind);
+    // A script goes on without a tool that only shows what the machine is like.
+    const bool is_of_tool = rule->kind == "program-missing" && NamesMissingTool(text);
+    if (is_of_tool && i >= no_program_until && !log.IsEnd(i + 1)) continue;
+    const bool is_message =
+        best && i == best_at + 1 && IsHeadingOfUncaught(log.lines()[best_at].text);
+    const bool is_better =
+        !best || rule->level < best->level || rule->Overrules(best->kind) || is_message;
     if (!is_better) continue;
     if (IsEndForTask(text) || (IsEndOfStep(text) && IsOfSrun(log, i))) continue;
     best = log.TakeLine(i, *rule);
+    best_at = i;
+    TakeUncaught(log, i, *best);
     if ((is_passed && !is_kernels) || (is_of_dash && i >= no_program_until)) {
       best->confidence = std::min(best->confidence, Confidence::kMedium);
     }

@@ -1,6 +1,9 @@
 #include "answers/finding/loose_words.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
 
 #include "answers/chain_finding.h"
 #include "answers/exit_finding.h"
@@ -120,6 +123,42 @@ std::optional<Finding> ReadFlattened(const RankLog& log) {
   return std::nullopt;
 }
 
+bool CallsMpiAbort(std::string_view text) {
+  return text.find("application called MPI_Abort(") != std::string_view::npos ||
+         text.find("MPI_ABORT was invoked on rank ") != std::string_view::npos;
+}
+
+// Returns what the program says of an error in a form of its own: "ERROR: boom", "** ERROR  :
+// boom", "Error in routine davcio (3):" and "*** ERROR ***", whose message is the next line; "" for
+// another line, also for MPI's.
+std::string OwnErrorAt(const RankLog& log, size_t line) {
+  constexpr std::string_view kAround = " \t*#%!-=<>[]:";
+  static constexpr auto kWords =
+      std::to_array<std::string_view>({"ERROR", "Error", "FATAL", "Fatal"});
+  const std::string_view text = log.lines()[line].text;
+  const size_t begin = std::min(text.find_first_not_of(kAround), text.size());
+  std::string_view words = text.substr(begin);
+  const auto word = std::find_if(kWords.begin(), kWords.end(), [words](std::string_view each) {
+    return words.starts_with(each) &&
+           (words.size() == each.size() ||
+            std::isalnum(static_cast<unsigned char>(words[each.size()])) == 0);
+  });
+  if (word == kWords.end() || words.starts_with("Fatal error in ") || IsWarning(text) ||
+      GoesOnAnyway(text)) {
+    return "";
+  }
+  words = words.substr(0, words.find_last_not_of(kAround) + 1);
+  const bool is_below = base::Trim(text).ends_with(':') || words.size() == word->size();
+  std::string error(base::Trim(text));
+  for (size_t below = line + 1; is_below && below < log.lines().size(); ++below) {
+    const std::string_view more = base::Trim(log.lines()[below].text);
+    if (more.empty()) continue;
+    if (!CallsMpiAbort(more)) error.append(" ").append(more);
+    break;
+  }
+  return error.substr(0, 400);
+}
+
 }  // namespace
 
 std::optional<Finding> FindInLooseWords(const RankLog& log) {
@@ -140,6 +179,30 @@ std::optional<Finding> FindInLooseWords(const RankLog& log) {
   if (auto found = ReadReported(log)) return found;
   if (auto found = ReadFlattened(log)) return found;
   return ReadBare(log);
+}
+
+std::optional<Finding> FindBeforeMpiAbort(const RankLog& log) {
+  constexpr size_t kFarthest = 12;  // lines that are not empty
+  const auto& lines = log.lines();
+  size_t abort = log.working_until();
+  while (abort < lines.size() && !CallsMpiAbort(lines[abort].text)) ++abort;
+  if (abort == lines.size()) return std::nullopt;
+  for (size_t i = abort, passed = 0; i-- > log.working_until() && passed < kFarthest;) {
+    if (log.IsInChain(i)) return std::nullopt;
+    passed += base::Trim(lines[i].text).empty() ? 0 : 1;
+    std::string error = OwnErrorAt(log, i);
+    if (error.empty()) continue;
+    const Rule* const rule = RuleForWords(error);
+    if (rule != nullptr && rule->level != Level::kDeciding) return std::nullopt;
+    Finding finding = OwnException();
+    if (rule != nullptr) finding.Take(*rule);
+    finding.confidence = Confidence::kMedium;
+    finding.words.push_back(error);
+    finding.line = std::move(error);
+    log.Place(finding, i);
+    return finding;
+  }
+  return std::nullopt;
 }
 
 }  // namespace answers

@@ -12,4 +12,8 @@ namespace answers {
 // have broken, in flattened logs, and in the C++ log of a store whose exception is cut.
 std::optional<Finding> FindInLooseWords(const RankLog& log);
 
+// Reads the program's last words about an error before it called MPI_Abort: it ends by that on
+// purpose, so that they say why.
+std::optional<Finding> FindBeforeMpiAbort(const RankLog& log);
+
 }  // namespace answers

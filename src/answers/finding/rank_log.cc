@@ -48,6 +48,7 @@ bool RankLog::IsLoneLastLine(size_t line) const {
   const bool may_be = before != nullptr && !ReportsSuccess(rank_.lines[line].text);
   if (!may_be || !IsEnd(line + 1)) return false;
   if (rank_.lines[before->begin].text.find(kTracebackHeader) == std::string::npos) return false;
+  if (WasCaught(*before) && CounterOfBar(rank_.lines[line].text).empty()) return false;
   for (size_t i = before->end; i < line; ++i) {
     if (!IsNothing(rank_.lines[i].text)) return false;
   }

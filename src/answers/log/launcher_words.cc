@@ -328,17 +328,20 @@ std::optional<LauncherRow> ReadXla(const Lines& lines, size_t at) {
 }
 
 // Reads Open MPI's "This error was first reported for process rank 0; it may have occurred for
-// other processes as well." of a program that it could not start, broken at any word.
+// other processes as well." of a program that it could not start, broken at any word, and "while
+// attempting to start process rank 0."
 std::optional<LauncherRow> ReadNotStarted(const Lines& lines, size_t at) {
-  constexpr std::string_view kBegin = "This error was first reported for process";
-  const size_t begin = lines[at].find(kBegin);
-  if (begin == std::string_view::npos) return std::nullopt;
-  const std::string_view below = at + 1 < lines.size() ? lines[at + 1] : "";
-  const std::string whole = fmt::format("{} {}", base::Trim(lines[at]), base::Trim(below));
-  LauncherRow row;
-  row.rank = NumberBehind(whole, "first reported for process rank ");
-  row.words = base::Trim(lines[at]);
-  return row.rank ? std::optional(std::move(row)) : std::nullopt;
+  for (const std::string_view words :
+       {"error was first reported for process ", "attempting to start process "}) {
+    if (lines[at].find(base::Trim(words)) == std::string_view::npos) continue;
+    const std::string_view below = at + 1 < lines.size() ? lines[at + 1] : "";
+    const std::string whole = fmt::format("{} {}", base::Trim(lines[at]), base::Trim(below));
+    LauncherRow row;
+    row.rank = NumberBehind(whole, fmt::format("{}rank ", words));
+    row.words = base::Trim(lines[at]);
+    if (row.rank) return row;
+  }
+  return std::nullopt;
 }
 
 // Those that find the process that a launcher's message in line `at` is about.

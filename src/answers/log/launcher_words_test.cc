@@ -111,6 +111,7 @@ TEST(LauncherWords, OpenMpiNamesTheRankWhoseProgramItDidNotFind) {
                          "2; it may have occurred for other processes as well."})
           .first_rank,
       2);
+  EXPECT_EQ(ReadLauncherWords({"", "while attempting to start process rank 1."}).first_rank, 1);
 }
 
 // Its launcher prints the command of the process that it started last.

@@ -86,7 +86,7 @@ std::optional<LauncherRow> ReadMpisFatal(std::string_view line) {
 // ended without MPI_Finalize.
 std::optional<LauncherRow> ReadExitedDueTo(std::string_view line) {
   LauncherRow row;
-  row.rank = CountBehind(line, "run has exited due to process rank ");
+  row.rank = CountBehind(line, " has exited due to process rank ");
   row.pid = CountBehind(line, " with PID ");
   return row.rank && row.pid ? std::optional(std::move(row)) : std::nullopt;
 }

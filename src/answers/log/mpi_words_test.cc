@@ -64,6 +64,9 @@ TEST(MpiWords, OpenMpiNamesWhoDidNotFinalize) {
   EXPECT_EQ(
       RankAndCode(ReadMpiAbort({"mpirun has exited due to process rank 1 with PID 6032 on"}, 0)),
       "1 -");
+  EXPECT_EQ(
+      RankAndCode(ReadMpiAbort({"mpiexec has exited due to process rank 1 with PID 6032 on"}, 0)),
+      "1 -");
 }
 
 TEST(MpiWords, HydraNamesTheRankThatItDidNotEnd) {

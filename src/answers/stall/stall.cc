@@ -199,8 +199,8 @@ std::optional<Stall> FindIdle(const std::vector<Found>& ranks,
   return stall;
 }
 
-// A collective in which no main thread waits, so that another one must. What the threads do is not
-// known well enough to call anybody stalled.
+// A collective in which no main thread waits: another one does, or it is asynchronous. What the
+// threads do is not known well enough to call anybody stalled.
 std::optional<Stall> FindOfThreads(const std::vector<Found>& ranks, const Disagreement& differ,
                                    std::chrono::steady_clock::time_point since) {
   std::vector<Found> missing;
@@ -213,10 +213,12 @@ std::optional<Stall> FindOfThreads(const std::vector<Found>& ranks, const Disagr
   stall.since = since;
   stall.waiting = differ.others;
   stall.missing = RanksOf(missing);
-  stall.text = differ.kind == Disagreement::Kind::kMissing
-                   ? SayMissing(missing, NameOf(differ.expected, differ.number) +
-                                             ", in which another thread waits")
-                   : SayMismatch(differ, {});
+  stall.text =
+      differ.kind == Disagreement::Kind::kMissing
+          ? SayMissing(missing,
+                       NameOf(differ.expected, differ.number) +
+                           ", which others have entered (in another thread, or asynchronously)")
+          : SayMismatch(differ, {});
   return stall;
 }
 

@@ -578,9 +578,10 @@ TEST(Stall, TheRecorderKnowsOfCollectivesOfOtherThreads) {
   story.Pass(12, {}, dumps);
   EXPECT_EQ(story.Said(), "") << "it may only be slow";
   story.Pass(4, {}, dumps);
-  EXPECT_EQ(story.Said().substr(story.Said().find("rank")),
-            "rank 1 has not entered all_reduce #7, in which another thread waits; it is at "
-            "train.py:10, in join (threading.py:1112)");
+  EXPECT_EQ(
+      story.Said().substr(story.Said().find("rank")),
+      "rank 1 has not entered all_reduce #7, which others have entered (in another thread, or "
+      "asynchronously); it is at train.py:10, in join (threading.py:1112)");
   EXPECT_EQ(story.Said().substr(0, 8), "waiting ");
   story.traces() = {{0, Recorded(8, "barrier")}, {1, Recorded(7, "all_reduce")}};
   story.Pass(3, {}, dumps);

@@ -1,4 +1,4 @@
-#include "answers/last_words.h"
+#include "answers/finding/last_words.h"
 
 #include <algorithm>
 #include <optional>
@@ -68,7 +68,8 @@ std::optional<Trouble> LastTroubleOf(const Rank& rank, bool (*is_word)(std::stri
       return false;
     }
     passed += SaysNothing(each.text) ? 0 : 1;
-    return passed > kMostBehind || IsProgress(each.text) || is_word(each.text);
+    return passed > kMostBehind || IsProgress(each.text) || (rank.rank && BeginsWork(each.text)) ||
+           is_word(each.text);
   });
   if (line == rank.lines.rend() || !is_word(line->text)) return std::nullopt;
   // The heading of a traceback that the log has cut says nothing.
