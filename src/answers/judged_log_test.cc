@@ -756,6 +756,18 @@ TEST(JudgedLog, WhatEndsAStepIsNotWhyMpiAbortWasCalled) {
       "exception");
 }
 
+TEST(JudgedLog, AWarningOfAnErrorThatCudaCannotGoOnAfterDecides) {
+  const std::string warning =
+      "WARNING 02-21 04:32:47 runner.py:143] Failed to pickle inputs of failed execution: ";
+  EXPECT_EQ(JudgeLog(warning + "CUDA error: an illegal memory access was encountered\n").kind,
+            "cuda-error");
+  EXPECT_EQ(JudgeLog(warning + "CUDA error: an illegal memory access was encountered\n"
+                               "step 7 loss 0.5\n")
+                .title,
+            kNothing);
+  EXPECT_EQ(JudgeLog(warning + "CUDA error: invalid argument\n").kind, kUnknown);
+}
+
 TEST(JudgedLog, NcclsReportGoesOnBelowAColonAndABlank) {
   EXPECT_EQ(JudgeLog("RuntimeError: work = default_pg.broadcast([tensor], opts): \n"
                      "NCCL error in: /pytorch/torch/lib/c10d/ProcessGroupNCCL.cpp:911, invalid "

@@ -123,6 +123,26 @@ std::optional<Finding> ReadFlattened(const RankLog& log) {
   return std::nullopt;
 }
 
+// After these errors a process cannot use the GPU any more (cudaError_t in CUDA's documentation):
+// what calls one a warning ends nevertheless.
+std::optional<Finding> ReadCudasLast(const RankLog& log) {
+  static constexpr auto kLast = std::to_array<std::string_view>(
+      {"CUDA error: an illegal memory access was encountered",
+       "CUDA error: device-side assert triggered", "CUDA error: unspecified launch failure",
+       "CUDA error: misaligned address", "CUDA error: an illegal instruction was encountered"});
+  for (size_t i = log.working_until(); i < log.lines().size(); ++i) {
+    if (log.IsInChain(i)) continue;
+    const std::string_view text = log.lines()[i].text;
+    for (const std::string_view words : kLast) {
+      const size_t at = text.find(words);
+      const Rule* const rule =
+          at == std::string_view::npos ? nullptr : RuleForException(text.substr(at));
+      if (rule != nullptr) return log.TakeLoose(i, *rule);
+    }
+  }
+  return std::nullopt;
+}
+
 bool CallsMpiAbort(std::string_view text) {
   return text.find("application called MPI_Abort(") != std::string_view::npos ||
          text.find("MPI_ABORT was invoked on rank ") != std::string_view::npos;
@@ -172,6 +192,7 @@ std::optional<Finding> FindInLooseWords(const RankLog& log) {
       })) {
     return found;
   }
+  if (auto found = ReadCudasLast(log)) return found;
   if (auto found = ReadLooseOf(log, is_stores)) {
     found->confidence = Confidence::kLow;  // it tries again until it gives up, which is not said
     return found;
