@@ -1,0 +1,130 @@
+// Whole logs: which rank failed first.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "answers/log/read_log.h"
+#include "answers/verdict.h"
+
+namespace answers {
+namespace {
+
+std::optional<int> RankNamedIn(const Evidence& evidence) {
+  const Verdict verdict = Explain(evidence);
+  return verdict.rank ? evidence.ranks[*verdict.rank].rank : std::nullopt;
+}
+
+std::string HydrasBlock(int rank, const std::string& end) {
+  const std::string ruler(83, '=');
+  return ruler + "\n=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   RANK " +
+         std::to_string(rank) + " PID " + std::to_string(5490 + rank) +
+         " RUNNING AT n1\n=   " + end + "\n" + ruler + "\n";
+}
+
+TEST(FirstRank, WhomHydraKilledIsNotWhoRaised) {
+  const Evidence evidence = ReadLogs({{"job.log",
+                                       "step 1 loss 0.5\nTraceback (most recent call last):\n"
+                                       "  File \"/w/train.py\", line 12, in main\n"
+                                       "ValueError: rank 0 found no label\n\n" +
+                                           HydrasBlock(1, "KILLED BY SIGNAL: 9 (Killed)")}});
+  EXPECT_EQ(Explain(evidence).kind, "exception");
+  EXPECT_EQ(RankNamedIn(evidence), std::nullopt);
+}
+
+TEST(FirstRank, TheKernelSaysWhichOfThoseThatHydraListsItKilled) {
+  const std::string killed = "KILLED BY SIGNAL: 9 (Killed)";
+  const Evidence evidence = ReadLogs(
+      {{"dmesg",
+        "[8123.1] Memory cgroup out of memory: Killed process 5491 (python3.11) "
+        "total-vm:91234kB, anon-rss:81234kB\n"},
+       {"out.log", "step 1 loss 0.5\n" + HydrasBlock(0, killed) + HydrasBlock(1, killed)}});
+  EXPECT_EQ(Explain(evidence).kind, "host-out-of-memory");
+  EXPECT_EQ(RankNamedIn(evidence), 1);
+}
+
+TEST(FirstRank, AProcessThatTheProgramStartsAgainIsNoRank) {
+  const Evidence evidence =
+      ReadLogs({{"job.log",
+                 "step 3 loss 0.2\ndata worker process 3 terminated with exit code 1, once more\n"
+                 "step 4 loss 0.1\nTraceback (most recent call last):\n"
+                 "  File \"/w/train.py\", line 12, in main\nValueError: x\n"}});
+  EXPECT_EQ(Explain(evidence).kind, "exception");
+  EXPECT_EQ(RankNamedIn(evidence), std::nullopt);
+}
+
+// The beginning of the log is missing, and with it what the first rank said.
+TEST(FirstRank, OfALogThatBeginsWithinATracebackTheAgentKnowsTheFirst) {
+  const std::string raised =
+      "[rank3]:     return torch._C._nn.cross_entropy_loss(\n"
+      "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 18.84 GiB.\n";
+  const std::string agent =
+      "E0320 01:57:20.826000 2699931 torch/distributed/elastic/multiprocessing/api.py:984] failed "
+      "(exitcode: 1) local_rank: 2 (pid: 2700005) of binary: /usr/bin/python3\n";
+  const Evidence cut = ReadLogs({{"job.log", raised + agent}});
+  EXPECT_EQ(Explain(cut).kind, "cuda-out-of-memory");
+  EXPECT_EQ(RankNamedIn(cut), 2);
+  const std::string header =
+      "[rank3]: Traceback (most recent call last):\n[rank3]:   File \"a.py\", "
+      "line 3, in f\n";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", header + raised + agent}})), 3);
+}
+
+TEST(FirstRank, OfAConnectionsTwoEndsNobodyKnowsWhichFailed) {
+  const std::string header = "Traceback (most recent call last):\n";
+  const auto raise = [&](const std::string& rank) {
+    return "[" + rank + "]: " + header + "[" + rank + "]:   File \"/w/a.py\", line 3, in f\n[" +
+           rank +
+           "]: torch.distributed.DistBackendError: NCCL error in: P.cpp:3763, remote process "
+           "exited "
+           "or there was a network error, NCCL version 2.28.8\n[" +
+           rank + "]: ncclRemoteError: A call failed.\n[" + rank + "]: Last error:\n[" + rank +
+           "]: NET/OFI Request 0x7f completed with error. RC: 113. Error: 2 (UNDELIVERABLE).\n";
+  };
+  EXPECT_EQ(Explain(ReadLogs({{"job.log", raise("rank3")}})).kind, "fabric");
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", raise("rank3")}})), 3);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", raise("rank3") + "[rank2]: " + header}})),
+            std::nullopt);
+}
+
+TEST(FirstRank, WhoseIdDidNotComeInTimeIsMissing) {
+  const Evidence evidence = ReadLogs(
+      {{"job.log",
+        "[rank1]: Traceback (most recent call last):\n[rank1]:   File \"/w/a.py\", line 3, in f\n"
+        "[rank1]: torch.distributed.DistBackendError: [1] is setting up NCCL communicator and "
+        "retrieving ncclUniqueId from [0] via c10d key-value store by key '0', but store->get('0') "
+        "got error: wait timeout after 600000ms, keys: /default_pg/0//cuda//0\n"}});
+  EXPECT_EQ(Explain(evidence).kind, "rendezvous");
+  EXPECT_EQ(RankNamedIn(evidence), 0);
+}
+
+TEST(FirstRank, APodOfSeveralProcessesIsNoRank) {
+  const std::string raised =
+      "gpu-worker-1: Traceback (most recent call last):\n"
+      "gpu-worker-1:   File \"/w/a.py\", line 3, in f\ngpu-worker-1: ValueError: boom\n";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", raised}})), 1);
+  EXPECT_EQ(
+      RankNamedIn(ReadLogs({{"job.log", raised + "gpu-worker-1: gpu-worker-1:2921:4504 [7] NCCL "
+                                                 "INFO Setting affinity for GPU 7\n"}})),
+      std::nullopt);
+}
+
+TEST(FirstRank, ALogMayBeAComment) {
+  const Evidence evidence =
+      ReadLogs({{"job.log",
+                 "# [rank1]:   File \"/w/a.py\", line 3, in f\n#\n# [rank1]: ValueError: boom\n"}});
+  EXPECT_EQ(RankNamedIn(evidence), 1);
+}
+
+TEST(FirstRank, XlasProcessSaysWhichOneItIs) {
+  const Evidence evidence =
+      ReadLogs({{"job.log",
+                 "Process 2 is using TPU:2\nException in device=TPU:2: no such split\n"
+                 "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\n"
+                 "ValueError: no such split\n"}});
+  EXPECT_EQ(Explain(evidence).kind, "exception");
+  EXPECT_EQ(RankNamedIn(evidence), 2);
+}
+
+}  // namespace
+}  // namespace answers
