@@ -153,7 +153,8 @@ const Claim& OfMachine(const Evidence& evidence, const std::vector<Claim>& claim
 std::optional<size_t> FirstOfCutLog(const Evidence& evidence, const Claim& root) {
   if (!root.rank || root.finding.level != Level::kDeciding) return std::nullopt;
   const Rank& of = evidence.ranks[*root.rank];
-  const bool is_cut = of.rank && !of.lines.empty() && of.lines.front().text.starts_with(' ');
+  const bool is_cut =
+      of.rank && !of.lines.empty() && !ReadFrame(of.lines.front().text).file.empty();
   const auto first = is_cut ? FirstAmong(evidence, of.name) : std::nullopt;
   if (!first || of.rank == evidence.first_rank) return std::nullopt;
   const auto said = FindInRank(evidence.ranks[*first]);
@@ -433,6 +434,15 @@ void TakeStall(Verdict& verdict, const Evidence& evidence, const Fact& stall) {
   TakeRankOf(stall.text, verdict, evidence);
 }
 
+// Whether a single rank is in another call than all others: "stalled rank 1 is in barrier
+// (train.py:12), ranks 0, 2 are in ...".
+bool HasOneOddRank(std::string_view stall) {
+  constexpr std::string_view kAlone = "stalled rank ", kNext = ", rank", kOthers = ", ranks ";
+  const size_t next = stall.find(kNext);
+  return stall.starts_with(kAlone) && next != stall.npos &&
+         stall.substr(next).starts_with(kOthers) && stall.find(kNext, next + 1) == stall.npos;
+}
+
 void TakeHang(Verdict& verdict, const Evidence& evidence, const Fact& stall) {
   TakeStall(verdict, evidence, stall);
   verdict.kind = "hang";
@@ -444,9 +454,11 @@ void TakeHang(Verdict& verdict, const Evidence& evidence, const Fact& stall) {
   if (stall.text.find(kWaitForEachOther) != std::string::npos) {
     verdict.kind = "collective-mismatch";
     verdict.title = "ranks waited for each other in different calls";
-    // "rank 1 is in barrier (train.py:12), ranks 0, 2 are in ...": of as many as others, none is
-    // odd.
-    if (stall.text.find(", ranks ") == std::string::npos) verdict.rank.reset();
+    if (!HasOneOddRank(stall.text)) {
+      verdict.rank.reset();
+      verdict.file.clear();
+      verdict.file_line = 0;
+    }
     verdict.advice_text =
         "Every rank has to make the same collective calls in the same order: look for a condition "
         "on the rank, or for a rank with fewer batches (drop_last, a DistributedSampler, Join).";

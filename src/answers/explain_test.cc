@@ -1218,13 +1218,17 @@ TEST(Explain, RanksThatWaitedForEachOtherMadeDifferentCalls) {
   EXPECT_EQ(verdict.rank, 1u);
   EXPECT_EQ(verdict.file, "train.py");
   EXPECT_EQ(verdict.file_line, 12);
-  stall.text =
-      "stalled rank 0 is in barrier (train.py:12), rank 1 is in all_reduce (train.py:15): they "
-      "wait for each other";
-  EXPECT_FALSE(
-      Explain({.ranks = {RankOf(0, 1, 90, kTimedOut), RankOf(1, 143, 90, "")}, .stall = stall})
-          .rank)
-      << "either may be the odd one";
+  for (const char* text :
+       {"stalled rank 0 is in barrier (train.py:12), rank 1 is in all_reduce (train.py:15)",
+        "stalled ranks 0-1 are in barrier (train.py:12), ranks 2-3 are in all_reduce (train.py:15)",
+        "stalled rank 0 is in barrier (train.py:12), rank 1 is in all_reduce (train.py:15), ranks "
+        "2-3 are in broadcast (train.py:9)"}) {
+    stall.text = text + std::string(kWaitForEachOther);
+    const Verdict even =
+        Explain({.ranks = {RankOf(0, 1, 90, kTimedOut), RankOf(1, 143, 90, "")}, .stall = stall});
+    EXPECT_FALSE(even.rank) << "another may be the odd one: " << text;
+    EXPECT_EQ(even.file, "");
+  }
 }
 
 TEST(Explain, AStallEndsWhenARankRaisesWhatItWaitedForInVain) {

@@ -126,7 +126,7 @@ bool IsOtherWord(std::string_view word) {
 // Whether a launcher says in this line how the job ended.
 bool ReportsEnd(std::string_view line) {
   static constexpr auto kWords = std::to_array<std::string_view>(
-      {"srun: ", "slurmstepd: ", "sigkill_handler]", "torch/distributed/elastic/",
+      {"srun: ", "slurmstepd: ", "mpirun noticed", "sigkill_handler]", "torch/distributed/elastic/",
        "torch.distributed.elastic.", "composer.cli.launcher", "torch/multiprocessing/spawn.py",
        "] Child process with PID ", "launch.py:", " died from signal ", "MPI process (rank: "});
   // Open MPI (help-mpi-api.txt, help-prun.txt) and Horovod, which repeats its words.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 
@@ -28,6 +29,7 @@ struct Ends {
 
 void LoseReader(bool is_pipe) {
   ::signal(SIGPIPE, SIG_DFL);
+  ::alarm(60);
   Ends ends(is_pipe);
   const EndWithReader watch(ends.writer.get());
   ends.reader.Reset();

@@ -1,4 +1,5 @@
 // Whole logs: which rank failed first.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -124,6 +125,25 @@ TEST(FirstRank, XlasProcessSaysWhichOneItIs) {
                  "ValueError: no such split\n"}});
   EXPECT_EQ(Explain(evidence).kind, "exception");
   EXPECT_EQ(RankNamedIn(evidence), 2);
+  const std::string handled =
+      "step 1 loss 0.5\nException in device=TPU:3: no labels\n"
+      "step 2 loss 0.4\n";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", handled + "KeyError: 'k'\n"}})), std::nullopt);
+}
+
+TEST(FirstRank, AProgressBarIsNoTracebackThatTheLogHasLost) {
+  const std::string failure =
+      "[rank1]: Traceback (most recent call last):\n"
+      "[rank1]:   File \"/w/a.py\", line 3, in f\n[rank1]: KeyError: 'k'\n";
+  const auto table = [](int at, int rank) {
+    return fmt::format(
+        "[{}]:\n  time      : 2026-11-27_20:48:4{}\n  host      : vm\n"
+        "  rank      : {} (local_rank: {})\n  exitcode  : 1 (pid: {})\n",
+        at, rank, rank, rank, 900 + rank);
+  };
+  const std::string tables =
+      "Failures:\n" + table(1, 1) + "Root Cause (first observed failure):\n" + table(0, 0);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"l", "[rank1]:   0%|    | 0/500\n" + failure + tables}})), 1);
 }
 
 }  // namespace

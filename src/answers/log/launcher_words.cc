@@ -346,9 +346,9 @@ std::optional<LauncherRow> ReadNotStarted(const Lines& lines, size_t at) {
 
 // Those that find the process that a launcher's message in line `at` is about.
 using MessageReader = std::optional<LauncherRow> (*)(const Lines& lines, size_t at);
-constexpr auto kReaders = std::to_array<MessageReader>(
-    {ReadSrun, ReadPhrase, ReadMpirunsWrapped, ReadDeepSpeed, ReadDied, ReadProcessName, ReadXla,
-     ReadNotStarted, ReadMpiAbort, ReadHydra});
+constexpr auto kReaders =
+    std::to_array<MessageReader>({ReadSrun, ReadPhrase, ReadMpirunsWrapped, ReadDeepSpeed, ReadDied,
+                                  ReadProcessName, ReadNotStarted, ReadMpiAbort, ReadHydra});
 
 std::optional<LauncherRow> ReadMessage(const Lines& lines, size_t at) {
   for (const MessageReader reader : kReaders) {
@@ -362,8 +362,9 @@ void ReadMessages(const Lines& lines, std::vector<LauncherRow>& rows) {
   while (worked_until > 0 && !IsProgress(lines[worked_until - 1])) --worked_until;
   for (size_t i = 0; i < lines.size(); ++i) {
     auto row = ReadMessage(lines, i);
-    // Where work follows, the program has started its process again.
+    // Where work follows, the program has handled it, or has started its process again.
     if (!row && i >= worked_until) row = ReadSpawned(lines[i]);
+    if (!row && i >= worked_until) row = ReadXla(lines, i);
     if (!row) continue;
     // Hydra may print the same block twice.
     const bool is_repeated =
@@ -463,6 +464,11 @@ const LauncherRow* FirstOf(const std::vector<LauncherRow>& rows,
 
 }  // namespace
 
+void AddRankOfPid(RanksOfPids& ranks, int pid, std::optional<int> rank) {
+  const auto [known, is_new] = ranks.try_emplace(pid, rank);
+  if (!is_new && known->second != rank) known->second.reset();
+}
+
 LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   LauncherWords words;
   ReadTables(lines, words.rows);
@@ -470,7 +476,7 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   ReadMessages(lines, words.rows);
   ReadAgent(lines, words.rows);
   for (const LauncherRow& row : words.rows) {
-    if (row.rank && row.pid) words.ranks_of_pids[*row.pid] = *row.rank;
+    if (row.rank && row.pid) AddRankOfPid(words.ranks_of_pids, *row.pid, row.rank);
   }
   KeepOneOfUnordered(words.rows);
   if (const LauncherRow* const first = FirstOf(words.rows, EndsOfMany(lines))) {

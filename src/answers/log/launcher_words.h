@@ -40,10 +40,14 @@ struct NodeRanks {
   int last = 0;
 };
 
+// nullopt: several ranks have the PID, on different hosts.
+using RanksOfPids = std::map<int, std::optional<int>>;
+void AddRankOfPid(RanksOfPids& ranks, int pid, std::optional<int> rank);
+
 struct LauncherWords {
-  std::vector<LauncherRow> rows;     // in the order of the lines
-  std::map<int, int> ranks_of_pids;  // also of processes that the launcher may have ended itself
-  std::optional<int> first_rank;     // that failed first, according to the launcher
+  std::vector<LauncherRow> rows;  // in the order of the lines
+  RanksOfPids ranks_of_pids;      // also of processes that the launcher may have ended itself
+  std::optional<int> first_rank;  // that failed first, according to the launcher
   std::optional<base::Time> first_time;
   std::optional<NodeRanks> ranks;  // of the launcher's node, if there is only one
 };

@@ -109,7 +109,11 @@ TEST(MpiWords, APidIsOfItsRankAlsoIfHydraHasEndedItItself) {
   const auto words = ReadLauncherWords(
       {kBadTermination, "=   RANK 0 PID 5490 RUNNING AT n1", "=   KILLED BY SIGNAL: 9 (Killed)",
        kBadTermination, "=   RANK 1 PID 5491 RUNNING AT n1", "=   KILLED BY SIGNAL: 9 (Killed)"});
-  EXPECT_EQ(words.ranks_of_pids, (std::map<int, int>{{5490, 0}, {5491, 1}}));
+  EXPECT_EQ(words.ranks_of_pids, (RanksOfPids{{5490, 0}, {5491, 1}}));
+  const auto alike = ReadLauncherWords(
+      {kBadTermination, "=   RANK 0 PID 42 RUNNING AT n1", "=   KILLED BY SIGNAL: 9 (Killed)",
+       kBadTermination, "=   RANK 4 PID 42 RUNNING AT n2", "=   KILLED BY SIGNAL: 9 (Killed)"});
+  EXPECT_EQ(alike.ranks_of_pids, (RanksOfPids{{42, std::nullopt}})) << "on two hosts";
 }
 
 TEST(MpiWords, ABlockThatHydraPrintsTwiceIsOne) {

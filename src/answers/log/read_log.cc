@@ -310,7 +310,7 @@ class KilledRanks {
  public:
   explicit KilledRanks(const std::vector<File>& files) {
     for (const File& file : files) {
-      for (const auto& [pid, rank] : file.words.ranks_of_pids) ranks_[pid] = rank;
+      for (const auto& [pid, rank] : file.words.ranks_of_pids) AddRankOfPid(ranks_, pid, rank);
     }
   }
 
@@ -320,12 +320,12 @@ class KilledRanks {
     if (at == std::string_view::npos) return std::nullopt;
     line = line.substr(at + kKilled.size());
     const auto pid = base::ParseInt(line.substr(0, line.find(' ')));
-    const auto known = pid ? ranks_.find(*pid) : ranks_.end();
-    return known == ranks_.end() ? std::nullopt : std::optional(known->second);
+    const auto known = pid ? ranks_.find(static_cast<int>(*pid)) : ranks_.end();
+    return known == ranks_.end() ? std::nullopt : known->second;
   }
 
  private:
-  std::map<int64_t, int> ranks_;
+  RanksOfPids ranks_;
 };
 
 // Launchers' tables name the error file; otherwise its own name has to do.

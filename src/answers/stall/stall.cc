@@ -483,7 +483,7 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
       since = std::min(since, known.still_since);
       waiting.push_back(std::move(found));
     } else {
-      if (!found.has_ended && !found.is_idle) nearly_idle_.push_back(rank);
+      if (!found.has_ended && now - known.idle_since < after_) nearly_idle_.push_back(rank);
       missing.push_back(std::move(found));
     }
   }
