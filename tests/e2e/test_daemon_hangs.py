@@ -13,7 +13,7 @@ def read_until(process, words, timeout=30):
     while words not in said:
         assert select.select([process.stderr], [], [], timeout)[0], said
         line = process.stderr.readline()
-        assert line, said
+        assert line, (said, process.wait(), process.stdout.read())
         said += line
     return said
 

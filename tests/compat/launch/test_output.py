@@ -285,6 +285,9 @@ signal.pause()
     launch.await_file("up0")
     launch.await_file("up1")
     process.terminate()
+    launch.await_true(lambda: len(launch.processes()) <= 2, "workers are left")
+    time.sleep(0.3)  # within 200 ms of the first it would be the same one by another way
+    process.terminate()
     assert process.wait(timeout=60) == 143
     launch.await_none_left()
 
