@@ -148,13 +148,16 @@ const Claim& OfMachine(const Evidence& evidence, const std::vector<Claim>& claim
 }
 
 // The rank that its launcher calls the first, if the log may have lost what that said: it begins
-// within the traceback of the claim's rank, and has no word of the first one. Ranks of one program
+// within the rank's only traceback, and has no word of the first one. Ranks of one program
 // often fail alike.
 std::optional<size_t> FirstOfCutLog(const Evidence& evidence, const Claim& root) {
   if (!root.rank || root.finding.level != Level::kDeciding) return std::nullopt;
   const Rank& of = evidence.ranks[*root.rank];
   const bool is_cut =
-      of.rank && !of.lines.empty() && !ReadFrame(of.lines.front().text).file.empty();
+      of.rank && !of.lines.empty() && of.lines.front().text.starts_with(' ') &&
+      std::none_of(of.lines.begin(), of.lines.end(), [](const Line& line) {
+        return line.text.find("Traceback (most recent call last)") != std::string::npos;
+      });
   const auto first = is_cut ? FirstAmong(evidence, of.name) : std::nullopt;
   if (!first || of.rank == evidence.first_rank) return std::nullopt;
   const auto said = FindInRank(evidence.ranks[*first]);
