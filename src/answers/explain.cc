@@ -147,6 +147,12 @@ const Claim& OfMachine(const Evidence& evidence, const std::vector<Claim>& claim
   return machines == claims.end() ? root : *machines;
 }
 
+bool HasTraceback(const Rank& rank) {
+  return std::any_of(rank.lines.begin(), rank.lines.end(), [](const Line& line) {
+    return line.text.find(kTracebackHeader) != std::string::npos;
+  });
+}
+
 // The rank that its launcher calls the first, if the log may have lost what that said: it begins
 // within the rank's only traceback, and has no word of the first one. Ranks of one program
 // often fail alike.
@@ -154,10 +160,7 @@ std::optional<size_t> FirstOfCutLog(const Evidence& evidence, const Claim& root)
   if (!root.rank || root.finding.level != Level::kDeciding) return std::nullopt;
   const Rank& of = evidence.ranks[*root.rank];
   const bool is_cut =
-      of.rank && !of.lines.empty() && of.lines.front().text.starts_with(' ') &&
-      std::none_of(of.lines.begin(), of.lines.end(), [](const Line& line) {
-        return line.text.find("Traceback (most recent call last)") != std::string::npos;
-      });
+      of.rank && !of.lines.empty() && of.lines.front().text.starts_with(' ') && !HasTraceback(of);
   const auto first = is_cut ? FirstAmong(evidence, of.name) : std::nullopt;
   if (!first || of.rank == evidence.first_rank) return std::nullopt;
   const auto said = FindInRank(evidence.ranks[*first]);
@@ -169,15 +172,11 @@ std::optional<size_t> FirstOfCutLog(const Evidence& evidence, const Claim& root)
 // rank has raised something, too.
 bool IsOfOneEnd(const Evidence& evidence, const Claim& root) {
   constexpr std::string_view kRemote = "remote process exited or there was a network error";
-  const auto says = [](std::string_view part) {
-    return [part](std::string_view text) { return text.find(part) != std::string_view::npos; };
-  };
+  const auto is_remote = [](std::string_view text) { return text.find(kRemote) != text.npos; };
   const std::vector<std::string>& words = root.finding.words;
-  if (!root.rank || std::none_of(words.begin(), words.end(), says(kRemote))) return false;
+  if (!root.rank || std::none_of(words.begin(), words.end(), is_remote)) return false;
   return std::any_of(evidence.ranks.begin(), evidence.ranks.end(), [&](const Rank& other) {
-    return other.rank && other.rank != evidence.ranks[*root.rank].rank &&
-           std::any_of(other.lines.begin(), other.lines.end(),
-                       [&](const Line& line) { return says(kTracebackHeader)(line.text); });
+    return other.rank && other.rank != evidence.ranks[*root.rank].rank && HasTraceback(other);
   });
 }
 
@@ -411,13 +410,17 @@ void TakePlaceOf(std::string_view text, Verdict& verdict) {
   verdict.file_line = static_cast<int>(*line);
 }
 
-// The text begins with "stalled rank 1 has not entered ..." or "stalled ranks 2-3 have not ...":
-// the first number is the rank.
-void TakeRankOf(std::string_view text, Verdict& verdict, const Evidence& evidence) {
+void ForgetRank(Verdict& verdict) {
   verdict.rank.reset();
   verdict.file.clear();
   verdict.function.clear();
   verdict.file_line = 0;
+}
+
+// The text begins with "stalled rank 1 has not entered ..." or "stalled ranks 2-3 have not ...":
+// the first number is the rank.
+void TakeRankOf(std::string_view text, Verdict& verdict, const Evidence& evidence) {
+  ForgetRank(verdict);
   const size_t at = text.find("rank");
   const size_t digit = at == text.npos ? at : text.find_first_of("0123456789", at);
   if (digit == text.npos || digit > at + 6) return;
@@ -457,11 +460,7 @@ void TakeHang(Verdict& verdict, const Evidence& evidence, const Fact& stall) {
   if (stall.text.find(kWaitForEachOther) != std::string::npos) {
     verdict.kind = "collective-mismatch";
     verdict.title = "ranks waited for each other in different calls";
-    if (!HasOneOddRank(stall.text)) {
-      verdict.rank.reset();
-      verdict.file.clear();
-      verdict.file_line = 0;
-    }
+    if (!HasOneOddRank(stall.text)) ForgetRank(verdict);
     verdict.advice_text =
         "Every rank has to make the same collective calls in the same order: look for a condition "
         "on the rank, or for a rank with fewer batches (drop_last, a DistributedSampler, Join).";

@@ -25,6 +25,10 @@ namespace {
 
 constexpr base::Duration kLongestEnforcing = std::chrono::seconds(10);
 constexpr int kEnforcingRoundMillis = 5;
+// A process is reported to have ended a moment before its last thread is gone. Whoever reaps it
+// then makes Linux (6.18) loop, without sleeping, until /proc has forgotten that thread: on a busy
+// machine that took up to seconds, and a tenth of all processors' time of 40 launches.
+constexpr int kLastThreadMillis = 3;
 
 // Prints a line in the agent's style, because the agent no longer can.
 void Say(const std::string& text) {
@@ -120,11 +124,6 @@ int WaitForSignal(const sigset_t& set, int64_t until) {
   const int signal = ::sigtimedwait(&set, &info, &timeout);
   return signal < 0 && errno == EAGAIN ? 0 : signal;
 }
-
-// A process is reported to have ended a moment before its last thread is gone. Whoever reaps it
-// then makes Linux (6.18) loop, without sleeping, until /proc has forgotten that thread: on a busy
-// machine that took up to seconds, and a tenth of all processors' time of 40 launches.
-constexpr int kLastThreadMillis = 3;
 
 // Runs until the agent has ended. Also reaps orphans that become its children meanwhile.
 int PassSignalsOn(pid_t agent, pid_t keeper, const Lease* lease, const sigset_t& set) {
