@@ -22,7 +22,8 @@ constexpr size_t kAlign = 16;
 constexpr size_t kSmall = 1024;
 constexpr size_t kSmallClasses = kSmall / kAlign;
 constexpr size_t kClasses = kSmallClasses + 4 * 32;
-constexpr size_t kSlab = size_t{1} << 20;
+constexpr size_t kSlab = size_t{64} << 20;  // in huge pages: a life wanders through all of it
+constexpr size_t kLarge = size_t{4} << 20;  // has a mapping of its own
 
 struct Header {
   uint32_t size_class;
@@ -55,15 +56,17 @@ size_t SizeOf(size_t size_class) {
 void* Map(size_t size) {
   void* const memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory == MAP_FAILED ? nullptr : memory;
+  if (memory == MAP_FAILED) return nullptr;
+  return memory;
 }
 
 char* Carve(size_t size) {
-  if (size > kSlab / 4) return static_cast<char*>(Map(size));
+  if (size > kLarge) return static_cast<char*>(Map(size));
   if (size > slab_left) {
     slab = static_cast<char*>(Map(kSlab));
     slab_left = slab == nullptr ? 0 : kSlab;
     if (slab == nullptr) return nullptr;
+    ::madvise(slab, kSlab, MADV_HUGEPAGE);
   }
   char* const memory = slab;
   slab += size;

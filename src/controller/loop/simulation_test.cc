@@ -53,7 +53,7 @@ class FaultCounts {
   std::array<int64_t, static_cast<size_t>(Fault::kCount)> counts_{};
 };
 
-constexpr unsigned kSimulations = 300;
+constexpr unsigned kSimulations = 120;
 // In so many lives every fault occurs.
 constexpr unsigned kEnoughSimulations = 100;
 constexpr int kWritesOfALife = 150;
