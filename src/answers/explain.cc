@@ -565,7 +565,8 @@ Verdict Explain(const Evidence& evidence) {
     if (const auto place = PlaceOf(evidence, nccl->device)) verdict.rank = place;
   }
   if (root.finding.kind == "collective-timeout") AskWatchdogs(verdict, evidence);
-  if (const auto missing = MissingAtBarrier(verdict.line)) {
+  const auto asker = root.rank ? evidence.ranks[*root.rank].rank : std::nullopt;
+  if (const auto missing = MissingAtBarrier(verdict.line, asker)) {
     if (const auto place = PlaceOf(evidence, *missing)) verdict.rank = place;
   }
   AddEvidence(verdict, evidence, root);

@@ -126,15 +126,17 @@ bool IsOtherWord(std::string_view word) {
 // Whether a launcher says in this line how the job ended.
 bool ReportsEnd(std::string_view line) {
   static constexpr auto kWords = std::to_array<std::string_view>(
-      {"srun: ", "slurmstepd: ", "mpirun noticed", "sigkill_handler]", "torch/distributed/elastic/",
+      {"srun: ", "slurmstepd: ", "sigkill_handler]", "torch/distributed/elastic/",
        "torch.distributed.elastic.", "composer.cli.launcher", "torch/multiprocessing/spawn.py",
-       "] Child process with PID ", "launch.py:", " died from signal ", "MPI process (rank: "});
+       "] Child process with PID ", "[launch.py:", "distributed/launch.py:", " died from signal ",
+       "MPI process (rank: "});
   // Open MPI (help-mpi-api.txt, help-prun.txt) and Horovod, which repeats its words.
   static constexpr auto kOfOpenMpi = std::to_array<std::string_view>(
-      {" noticed that process rank ", " has exited due to process rank ",
-       "MPI_ABORT was invoked on rank ", "with errorcode ", "Errorcode: ",
-       "NOTE: invoking MPI_ABORT causes ", "You may or may not see output from other processes",
-       "exactly when Open MPI kills them", "Primary job  terminated normally, but ",
+      {" noticed that process rank ", " noticed that the job aborted",
+       " has exited due to process rank ", "MPI_ABORT was invoked on rank ", "with errorcode ",
+       "Errorcode: ", "NOTE: invoking MPI_ABORT causes ",
+       "You may or may not see output from other processes", "exactly when Open MPI kills them",
+       "Primary job  terminated normally, but ",
        "a non-zero exit code. Per user-direction, the job has been aborted",
        " detected that one or more processes exited with non-zero status",
        "the job to be terminated. The first process to do so was:", "Process name: ",

@@ -4,9 +4,11 @@
 #include <array>
 #include <cctype>
 #include <utility>
+#include <vector>
 
 #include "answers/chain_finding.h"
 #include "answers/exit_finding.h"
+#include "answers/log/mpi_words.h"
 #include "answers/program_words.h"
 #include "answers/rule_words.h"
 #include "answers/symptoms.h"
@@ -44,7 +46,7 @@ std::optional<Finding> ReadLooseOf(const RankLog& log, Predicate is_asked) {
     words += IsOfReport(log, first - 1) ? 0 : 1;
   }
   for (size_t i = first; i < log.lines().size(); ++i) {
-    if (log.IsInChain(i) || !is_asked(i) || log.IsWaitThatEnded(i)) continue;
+    if (log.IsInChain(i) || !is_asked(i) || log.IsOvertaken(i)) continue;
     const std::string_view text = log.lines()[i].text;
     if (IsHandled(text) && log.WentOnAfter(text, false)) continue;
     if (log.IsOfFabricThatWentOn(i)) continue;
@@ -148,6 +150,17 @@ bool CallsMpiAbort(std::string_view text) {
          text.find("MPI_ABORT was invoked on rank ") != std::string_view::npos;
 }
 
+// Whether the code in the message of MPI_Abort that begins here is 0.
+bool AbortsWithZero(const RankLog& log, size_t line) {
+  constexpr size_t kLines = 3;
+  std::vector<std::string_view> message;
+  for (size_t i = line; i < std::min(line + kLines, log.lines().size()); ++i) {
+    message.emplace_back(log.lines()[i].text);
+  }
+  const auto row = ReadMpiAbort(message, 0);
+  return row && !row->exit_code;
+}
+
 // Returns what the program says of an error in a form of its own: "ERROR: boom", "** ERROR  :
 // boom", "Error in routine davcio (3):" and "*** ERROR ***", whose message is the next line; "" for
 // another line, also for MPI's.
@@ -206,7 +219,10 @@ std::optional<Finding> FindBeforeMpiAbort(const RankLog& log) {
   constexpr size_t kFarthest = 12;  // lines that are not empty
   const auto& lines = log.lines();
   size_t abort = log.working_until();
-  while (abort < lines.size() && !CallsMpiAbort(lines[abort].text)) ++abort;
+  while (abort < lines.size() &&
+         (!CallsMpiAbort(lines[abort].text) || AbortsWithZero(log, abort))) {
+    ++abort;
+  }
   if (abort == lines.size()) return std::nullopt;
   for (size_t i = abort, passed = 0; i-- > log.working_until() && passed < kFarthest;) {
     if (log.IsInChain(i)) return std::nullopt;

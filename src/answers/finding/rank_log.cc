@@ -15,7 +15,7 @@ bool IsNothing(std::string_view text) { return SaysNothing(text) || IsOfLauncher
 }  // namespace
 
 RankLog::RankLog(const Rank& rank)
-    : rank_(rank), chains_(FindChains(rank.lines)), ended_waits_(EndedWaitsOf(rank.lines)) {
+    : rank_(rank), chains_(FindChains(rank.lines)), overtaken_(OvertakenIn(rank.lines)) {
   std::set<std::string_view> counters;
   for (size_t i = 0; i < rank_.lines.size(); ++i) {
     const std::string_view text = rank_.lines[i].text;
@@ -77,9 +77,7 @@ bool RankLog::WentOnAfter(std::string_view text, bool above_traceback) const {
   return false;
 }
 
-bool RankLog::IsWaitThatEnded(size_t line) const {
-  return !ended_waits_.empty() && ended_waits_[line];
-}
+bool RankLog::IsOvertaken(size_t line) const { return !overtaken_.empty() && overtaken_[line]; }
 
 // Finds where the last trouble that UCX has not logged ends, and the last line behind it.
 void RankLog::ReadBehindFabric() {

@@ -386,6 +386,11 @@ class Sorter {
     before_ += file.lines.size();
     if (!file.rank && !has_prefixes) NoteDevices(file, name, attempt);
     AddWords(file.texts, has_recovered ? LauncherWords{} : file.words, name, attempt);
+    for (const Split& split : file.lines) {
+      const auto number = locals.RankOf(split);
+      const auto missing = MissingAtBarrier(split.line.text, number ? number : file.rank);
+      if (missing && !Knows(*missing)) RankFor(name, missing, "", attempt).has_log = false;
+    }
   }
 
   // Must be called before logs are added, so that launchers' messages about these ranks find them.
@@ -483,10 +488,6 @@ class Sorter {
     if (words.first_rank && !is_later) {
       evidence_.first_rank = words.first_rank;
       first_time_ = words.first_time;
-    }
-    for (const std::string_view text : texts) {
-      const auto missing = MissingAtBarrier(text);
-      if (missing && !Knows(*missing)) RankFor(name, missing, "", attempt).has_log = false;
     }
     for (Event& event : ReadClusterWords(texts)) evidence_.events.push_back(std::move(event));
   }
