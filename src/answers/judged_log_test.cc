@@ -547,6 +547,18 @@ TEST(JudgedLog, AContainerThatCompletedInTheEndHasNotFailed) {
             "host-out-of-memory");
 }
 
+// What it has buffered comes when it ends.
+TEST(JudgedLog, AFailedProgramHasEndedByTheExceptionThatItPrintedLast) {
+  Evidence evidence =
+      ReadLogs({{"train.log",
+                 "ERROR:root:training failed\nTraceback (most recent call last):\n"
+                 "  File \"/w/train.py\", line 12, in main\n    train()\nValueError: bad batch\n"
+                 "step 12 loss 0.31\n"}});
+  EXPECT_EQ(Explain(evidence).kind, kUnknown);
+  evidence.ranks[0].exit_code = 1;
+  EXPECT_EQ(Explain(evidence).kind, "exception");
+}
+
 // An extension of Isaac Sim logs a traceback of each rank while it starts.
 TEST(JudgedLog, ARankThatBeginsItsWorkHasNotEndedBefore) {
   const std::string start =
@@ -662,7 +674,9 @@ TEST(JudgedLog, WhatAProgramSaysBeforeItCallsMpiAbortIsItsReason) {
                   .starts_with("cuda-out-of-memory"));
   EXPECT_TRUE(judge("ERROR: Connection reset by peer\n").starts_with("unknown"));
   EXPECT_TRUE(judge("Fatal error in PMPI_Alltoallv: Other MPI error\n").starts_with("unknown"));
-  EXPECT_TRUE(judge("Errors: 0\n").starts_with("unknown"));
+  for (const char* const value : {"Errors: 0\n", "Error = 1.2e-3\n", "Fatal errors: 0\n"}) {
+    EXPECT_TRUE(judge(value).starts_with("unknown")) << value;
+  }
   EXPECT_TRUE(judge("ERROR: no cache, continuing without it\n").starts_with("unknown"));
 }
 

@@ -176,8 +176,9 @@ std::string OwnErrorAt(const RankLog& log, size_t line) {
            (words.size() == each.size() ||
             std::isalnum(static_cast<unsigned char>(words[each.size()])) == 0);
   });
+  const bool is_value = MentionsFailure(text) && OnlySpeaksOfFailure(text);  // "Error = 1.2e-3"
   if (word == kWords.end() || words.starts_with("Fatal error in ") || IsWarning(text) ||
-      GoesOnAnyway(text)) {
+      GoesOnAnyway(text) || is_value) {
     return "";
   }
   words = words.substr(0, words.find_last_not_of(kAround) + 1);

@@ -48,7 +48,11 @@ bool RankLog::IsLoneLastLine(size_t line) const {
   const bool may_be = before != nullptr && !ReportsSuccess(rank_.lines[line].text);
   if (!may_be || !IsEnd(line + 1)) return false;
   if (rank_.lines[before->begin].text.find(kTracebackHeader) == std::string::npos) return false;
-  if (WasCaught(*before) && CounterOfBar(rank_.lines[line].text).empty()) return false;
+  // A program that failed has mostly ended by the exception that it printed last.
+  const bool has_failed = rank_.exit_code.value_or(0) != 0;
+  if (!has_failed && WasCaught(*before) && CounterOfBar(rank_.lines[line].text).empty()) {
+    return false;
+  }
   for (size_t i = before->end; i < line; ++i) {
     if (!IsNothing(rank_.lines[i].text)) return false;
   }
