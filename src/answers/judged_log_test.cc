@@ -543,6 +543,9 @@ TEST(JudgedLog, AContainerThatCompletedInTheEndHasNotFailed) {
       "        reason: OOMKilled\n    ready: false\n    state:\n      ";
   EXPECT_EQ(JudgeLog(yaml + "terminated:\n        exitCode: 0\n        reason: Completed\n").title,
             kNothing);
+  EXPECT_NE(JudgeLog("    state:\n      terminated:\n        exitCode: 3\n").title, kNothing);
+  EXPECT_NE(JudgeLog("  \"terminated\": {\n    \"exitCode\": 3,\n").title, kNothing);
+  EXPECT_EQ(JudgeLog("  \"terminated\": {\n    \"exitCode\": 0,\n").title, kNothing);
   EXPECT_EQ(JudgeLog(yaml + "running:\n        startedAt: \"2026-11-27T10:00:00Z\"\n").kind,
             "host-out-of-memory");
 }
@@ -674,7 +677,8 @@ TEST(JudgedLog, WhatAProgramSaysBeforeItCallsMpiAbortIsItsReason) {
                   .starts_with("cuda-out-of-memory"));
   EXPECT_TRUE(judge("ERROR: Connection reset by peer\n").starts_with("unknown"));
   EXPECT_TRUE(judge("Fatal error in PMPI_Alltoallv: Other MPI error\n").starts_with("unknown"));
-  for (const char* const value : {"Errors: 0\n", "Error = 1.2e-3\n", "Fatal errors: 0\n"}) {
+  for (const char* const value :
+       {"Errors: 0\n", "Error = 1.2e-3\n", "Error estimate is 0.01\n", "Fatal errors: 0\n"}) {
     EXPECT_TRUE(judge(value).starts_with("unknown")) << value;
   }
   EXPECT_TRUE(judge("ERROR: no cache, continuing without it\n").starts_with("unknown"));

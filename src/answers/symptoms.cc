@@ -14,20 +14,24 @@
 namespace answers {
 namespace {
 
-// Matches "Last State:     Terminated" of kubectl describe: the container may have succeeded. Its
-// reason and exit code are the next lines.
+// Matches "Last State:     Terminated" of kubectl describe, and "terminated:" of -o yaml: the
+// container may have succeeded. Its reason and exit code are the next lines.
 bool IsContainersEnd(std::string_view text) {
   text = base::Trim(text);
-  return (text.starts_with("State: ") || text.starts_with("Last State: ")) &&
-         text.ends_with(" Terminated");
+  const bool is_state = text.starts_with("State: ") || text.starts_with("Last State: ");
+  return (is_state && text.ends_with(" Terminated")) || text == "terminated:" ||
+         text == "\"terminated\": {";
 }
 
-// Matches "Exit Code:    137" of kubectl describe.
+// Matches "Exit Code:    137" of kubectl describe, and "exitCode: 137" of -o yaml.
 bool IsContainersFailure(std::string_view text) {
-  constexpr std::string_view kCode = "Exit Code:";
   text = base::Trim(text);
-  if (!text.starts_with(kCode)) return false;
-  return base::ParseInt(base::Trim(text.substr(kCode.size()))).value_or(0) != 0;
+  if (text.ends_with(',')) text.remove_suffix(1);
+  for (const std::string_view key : {"Exit Code:", "exitCode:", "\"exitCode\":"}) {
+    if (!text.starts_with(key)) continue;
+    return base::ParseInt(base::Trim(text.substr(key.size()))).value_or(0) != 0;
+  }
+  return false;
 }
 
 // Returns "gcc" of "Command '['/usr/bin/gcc-12', ...".
@@ -85,9 +89,9 @@ bool IsError(std::string_view text) {
 // that it failed.
 bool IsTopic(std::string_view lower, size_t begin, size_t end) {
   static constexpr auto kTopics = std::to_array<std::string_view>(
-      {"rate", "handling", "handler", "analysis", "case", "mode", "bar", "margin", "term",
-       "correction", "feedback", "tolerance", "probability", "detection", "resolved", "ignored in",
-       "with asterisks", "that have exceeded"});
+      {"rate", "estimate", "handling", "handler", "analysis", "case", "mode", "bar", "margin",
+       "term", "correction", "feedback", "tolerance", "probability", "detection", "resolved",
+       "ignored in", "with asterisks", "that have exceeded"});
   static constexpr auto kNone =
       std::to_array<std::string_view>({"no", "0", "zero", "without", "any", "busbw"});
   static constexpr auto kPossible = std::to_array<std::string_view>(
