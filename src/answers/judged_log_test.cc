@@ -692,6 +692,12 @@ TEST(JudgedLog, WhoCallsMpiAbortWithZeroMayHaveSucceeded) {
   for (const std::string& abort : {mpich, open_mpi}) {
     EXPECT_EQ(JudgeLog(plugin + abort).kind, kUnknown) << abort;
     EXPECT_EQ(JudgeLog("done\n" + abort).title, kNothing) << abort;
+    EXPECT_NE(JudgeLog("done\n" + abort +
+                       "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n"
+                       "=   PID 7 RUNNING AT n1\n=   EXIT CODE: 9\n")
+                  .title,
+              kNothing)
+        << abort;
     EXPECT_EQ(JudgeLog(plugin + abort +
                        "MPI_Abort\napplication called MPI_Abort(MPI_COMM_WORLD, "
                        "1) - process 2\n")
