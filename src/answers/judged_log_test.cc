@@ -684,6 +684,13 @@ TEST(JudgedLog, WhatAProgramSaysBeforeItCallsMpiAbortIsItsReason) {
   EXPECT_TRUE(judge("ERROR: no cache, continuing without it\n").starts_with("unknown"));
 }
 
+TEST(JudgedLog, AnErrorFarAboveMpiAbortIsHardlyItsReason) {
+  const std::string error = "ERROR: could not read optional settings.ini\n";
+  const std::string abort = "application called MPI_Abort(MPI_COMM_WORLD, 1) - process 3\n";
+  EXPECT_EQ(JudgeLog(error + abort).confidence, Confidence::kMedium);
+  EXPECT_EQ(JudgeLog(error + "a\nb\nc\nd\ne\n" + abort).confidence, Confidence::kLow);
+}
+
 TEST(JudgedLog, WhoCallsMpiAbortWithZeroMayHaveSucceeded) {
   const std::string plugin = "ERROR: optional plugin foo is not there\ncleaning up\n";
   const std::string mpich = "application called MPI_Abort(MPI_COMM_WORLD, 0) - process 1\n";

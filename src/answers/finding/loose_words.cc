@@ -218,6 +218,7 @@ std::optional<Finding> FindInLooseWords(const RankLog& log) {
 
 std::optional<Finding> FindBeforeMpiAbort(const RankLog& log) {
   constexpr size_t kFarthest = 12;  // lines that are not empty
+  constexpr size_t kNear = 5;  // with the error's own; the program may have gone on before more
   const auto& lines = log.lines();
   size_t abort = log.working_until();
   while (abort < lines.size() &&
@@ -234,7 +235,7 @@ std::optional<Finding> FindBeforeMpiAbort(const RankLog& log) {
     if (rule != nullptr && rule->level != Level::kDeciding) return std::nullopt;
     Finding finding = OwnException();
     if (rule != nullptr) finding.Take(*rule);
-    finding.confidence = Confidence::kMedium;
+    finding.confidence = passed <= kNear ? Confidence::kMedium : Confidence::kLow;
     finding.words.push_back(error);
     finding.line = std::move(error);
     log.Place(finding, i);
