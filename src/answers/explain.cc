@@ -327,8 +327,8 @@ std::optional<Fact> HangBehind(const Claim& root, const Evidence& evidence) {
   return stall ? stall : SaidByLauncher(root);
 }
 
-// The rank that was at work when the others lost patience with it.
-std::optional<Fact> SlowRankBehind(const Claim& root, const Evidence& evidence) {
+// What the ranks waited for when one of them lost patience, while others may have been at work.
+std::optional<Fact> WaitBehind(const Claim& root, const Evidence& evidence) {
   return root.finding.level == Level::kSymptom ? StallBehind(root, evidence, "waiting ")
                                                : std::nullopt;
 }
@@ -393,15 +393,18 @@ void TakePlaceOfCrash(Verdict& verdict, const Evidence& evidence) {
   }
 }
 
-// "...; it is busy at loader.py:31: time.sleep(60)", "rank 1 is in barrier (train.py:12), ...".
+// "...; it is busy at loader.py:31: time.sleep(60)", "rank 1 is in barrier (train.py:12), ...",
+// "rank 1 calls barrier (train.py:12) where ...".
 void TakePlaceOf(std::string_view text, Verdict& verdict) {
   const auto behind = [text](std::string_view word, std::string_view mark) {
     const size_t at = text.find(word);
     const size_t place = at == text.npos ? at : text.find(mark, at);
     return place == text.npos ? std::string_view() : text.substr(place + mark.size());
   };
-  const bool is_in_call = text.find(kWaitForEachOther) != text.npos;
-  const std::string_view place = is_in_call ? behind(" is in ", " (") : behind("; it ", " at ");
+  std::string_view place = behind("; it ", " at ");
+  for (const std::string_view words : {" is in ", " calls ", " gives "}) {
+    if (place.empty() && IsOfDifferentCalls(text)) place = behind(words, " (");
+  }
   const size_t colon = std::min(place.find(':'), place.size());
   const std::string_view number = place.substr(std::min(colon + 1, place.size()));
   const auto line = base::ParseInt(number.substr(0, number.find_first_not_of("0123456789")));
@@ -440,13 +443,27 @@ void TakeStall(Verdict& verdict, const Evidence& evidence, const Fact& stall) {
   TakeRankOf(stall.text, verdict, evidence);
 }
 
-// Whether a single rank is in another call than all others: "stalled rank 1 is in barrier
-// (train.py:12), ranks 0, 2 are in ...".
-bool HasOneOddRank(std::string_view stall) {
-  constexpr std::string_view kAlone = "stalled rank ", kNext = ", rank", kOthers = ", ranks ";
-  const size_t next = stall.find(kNext);
-  return stall.starts_with(kAlone) && next != stall.npos &&
-         stall.substr(next).starts_with(kOthers) && stall.find(kNext, next + 1) == stall.npos;
+// Whether a single rank made another call than all others: "rank 1 is in barrier (train.py:12),
+// ranks 0, 2 are in ...", "rank 1 calls barrier (train.py:12) where ranks 0, 2 call ...".
+bool HasOneOddRank(std::string_view said) {
+  constexpr std::string_view kAlone = "rank ", kNext = ", rank", kWhere = " where ";
+  const size_t where = said.find(kWhere);
+  const size_t next = said.find(kNext);
+  if (!said.starts_with(kAlone)) return false;
+  if (where != said.npos) return next > where && said.substr(where).starts_with(" where ranks ");
+  return next != said.npos && said.substr(next).starts_with(", ranks ") &&
+         said.find(kNext, next + 1) == said.npos;
+}
+
+void TakeDifferentCalls(Verdict& verdict) {
+  verdict.kind = "collective-mismatch";
+  verdict.title = verdict.line.find(kWaitForEachOther) != std::string::npos
+                      ? "ranks waited for each other in different calls"
+                      : "ranks called different collectives, or with different sizes";
+  if (!HasOneOddRank(verdict.line)) ForgetRank(verdict);
+  verdict.advice_text =
+      "Every rank has to make the same collective calls in the same order: look for a condition "
+      "on the rank, or for a rank with fewer batches (drop_last, a DistributedSampler, Join).";
 }
 
 void TakeHang(Verdict& verdict, const Evidence& evidence, const Fact& stall) {
@@ -457,25 +474,27 @@ void TakeHang(Verdict& verdict, const Evidence& evidence, const Fact& stall) {
       "Look at the line where that rank was: a branch that only some ranks take, a lock, a file or "
       "a server that does not answer. `muster stacks` shows all ranks while it lasts.";
   verdict.confidence = Confidence::kHigh;
-  if (stall.text.find(kWaitForEachOther) != std::string::npos) {
-    verdict.kind = "collective-mismatch";
-    verdict.title = "ranks waited for each other in different calls";
-    if (!HasOneOddRank(stall.text)) ForgetRank(verdict);
-    verdict.advice_text =
-        "Every rank has to make the same collective calls in the same order: look for a condition "
-        "on the rank, or for a rank with fewer batches (drop_last, a DistributedSampler, Join).";
-  }
+  if (IsOfDifferentCalls(stall.text)) TakeDifferentCalls(verdict);
   if (auto recorder = MissingRecorder(stall.text); !recorder.empty()) {
     verdict.missing.push_back(std::move(recorder));
   }
 }
 
 // The others' patience, not the rank, decides that it failed.
-void TakeSlowRank(Verdict& verdict, const Evidence& evidence, const Fact& slow) {
-  TakeStall(verdict, evidence, slow);
-  verdict.title = "the others did not wait long enough for a rank that was at work";
-  verdict.advice_text = kAdviceOnSlowRank;
+void TakeWait(Verdict& verdict, const Evidence& evidence, const Fact& wait) {
+  const bool are_different = IsOfDifferentCalls(wait.text);
+  if (!are_different && !NamesLateRank(wait.text)) {
+    verdict.evidence.insert(verdict.evidence.begin(), wait);
+    return;
+  }
+  TakeStall(verdict, evidence, wait);
   verdict.confidence = Confidence::kMedium;
+  if (are_different) return TakeDifferentCalls(verdict);
+  const bool is_idle = wait.text.find(kEnteredByThreads) != std::string::npos;
+  verdict.title = is_idle ? "a rank had not entered a collective call that the others had entered"
+                          : "the others did not wait long enough for a rank that was at work";
+  verdict.advice_text = is_idle ? "Look at the line where that rank was, and at its other threads."
+                                : kAdviceOnSlowRank;
 }
 
 }  // namespace
@@ -565,7 +584,8 @@ Verdict Explain(const Evidence& evidence) {
     if (const auto place = PlaceOf(evidence, nccl->device)) verdict.rank = place;
   }
   if (root.finding.kind == "collective-timeout") AskWatchdogs(verdict, evidence);
-  if (const auto missing = MissingAtBarrier(verdict.line)) {
+  const auto asker = root.rank ? evidence.ranks[*root.rank].rank : std::nullopt;
+  if (const auto missing = MissingAtBarrier(verdict.line, asker)) {
     if (const auto place = PlaceOf(evidence, *missing)) verdict.rank = place;
   }
   AddEvidence(verdict, evidence, root);
@@ -590,8 +610,8 @@ Verdict Explain(const Evidence& evidence) {
   }
   if (const auto stall = HangBehind(root, evidence)) {
     TakeHang(verdict, evidence, *stall);
-  } else if (const auto slow = SlowRankBehind(root, evidence)) {
-    TakeSlowRank(verdict, evidence, *slow);
+  } else if (const auto wait = WaitBehind(root, evidence)) {
+    TakeWait(verdict, evidence, *wait);
   } else {
     TakePlaceOfCrash(verdict, evidence);
   }

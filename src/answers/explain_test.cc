@@ -1272,6 +1272,59 @@ TEST(Explain, ARankThatWasTooSlowForTheOthersIsNamed) {
   EXPECT_NE(verdict.advice_text.find("timeout=..."), std::string::npos);
 }
 
+TEST(Explain, RanksThatWaitedInOneCallWaitedForNoSlowRank) {
+  Fact wait = kStall;
+  wait.text =
+      "waiting ranks 0-1 are all in all_reduce (train.py:88) and none goes on: do they pass equal "
+      "shapes, and reach each other?";
+  const Evidence evidence{.ranks = {RankOf(1, 1, 90, kTimedOut), RankOf(0, 143, 90, "")},
+                          .stall = wait};
+  const Verdict verdict = Explain(evidence);
+  EXPECT_EQ(verdict.kind, "collective-timeout");
+  EXPECT_EQ(verdict.title.find("at work"), std::string::npos) << verdict.title;
+  EXPECT_EQ(verdict.rank, 0u) << "who lost patience first";
+  ASSERT_FALSE(verdict.evidence.empty());
+  EXPECT_EQ(verdict.evidence[0].text, wait.text);
+}
+
+TEST(Explain, ARankThatDoesNothingIsNotAtWork) {
+  Fact wait = kStall;
+  wait.text = "waiting rank 1 has not entered all_reduce #6" + std::string(kEnteredByThreads) +
+              "; it is at train.py:10, in join (threading.py:1112)";
+  const Verdict verdict =
+      Explain({.ranks = {RankOf(0, 1, 90, kTimedOut), RankOf(1, 143, 90, "")}, .stall = wait});
+  EXPECT_EQ(verdict.title, "a rank had not entered a collective call that the others had entered");
+  EXPECT_EQ(verdict.rank, 1u);
+  EXPECT_EQ(verdict.file_line, 10);
+}
+
+TEST(Explain, ARecorderSaysThatRanksMadeDifferentCalls) {
+  Fact stall = kStall;
+  const std::string calls =
+      "rank 1 calls barrier (train.py:19) where ranks 0, 2 call all_reduce (train.py:12): "
+      "collective #8 differs between ranks";
+  for (const char* kind : {"stalled ", "waiting "}) {
+    stall.text = kind + calls;
+    const Verdict verdict =
+        Explain({.ranks = {RankOf(0, 1, 90, kTimedOut), RankOf(1, 143, 90, "")}, .stall = stall});
+    EXPECT_EQ(verdict.kind, "collective-mismatch") << kind;
+    EXPECT_EQ(verdict.line, calls);
+    EXPECT_EQ(verdict.rank, 1u);
+    EXPECT_EQ(verdict.file_line, 19);
+  }
+  for (const char* even :
+       {"stalled rank 1 calls barrier (train.py:19) where rank 0 calls all_reduce (train.py:12): "
+        "collective #8 differs between ranks",
+        "stalled rank 1 gives [4] (a.py:9), rank 3 gives [4] (a.py:9) where ranks 0, 2 give [8] "
+        "(a.py:9): the sizes of all_reduce #7 differ"}) {
+    stall.text = even;
+    const Verdict verdict =
+        Explain({.ranks = {RankOf(0, 1, 90, kTimedOut), RankOf(1, 143, 90, "")}, .stall = stall});
+    EXPECT_EQ(verdict.kind, "collective-mismatch");
+    EXPECT_FALSE(verdict.rank) << even;
+  }
+}
+
 TEST(Explain, AHangExplainsNoFailureOfARanksOwnAndSlowIsNotHung) {
   EXPECT_EQ(Explain({.ranks = {RankOf(1, 1, 90, kBoom)}, .stall = kStall}).kind, "exception");
   Fact slow = kStall;

@@ -92,11 +92,11 @@ bool TookItselfForRankZero(const Rank& rank, const Finding& found) {
 
 }  // namespace
 
-std::vector<bool> EndedWaitsOf(const std::vector<Line>& lines) {
+std::vector<bool> OvertakenIn(const std::vector<Line>& lines) {
   std::vector<std::string_view> texts;
   texts.reserve(lines.size());
   for (const Line& line : lines) texts.push_back(line.text);
-  return FindEndedWaits(texts);
+  return FindOvertaken(texts);
 }
 
 void Finding::Take(const Rule& taken) {

@@ -53,12 +53,12 @@ bool HasFailed(const Rank& rank);
 // Judges a status or an event by Kubernetes' reasons.
 std::optional<Finding> FindInStatus(std::string_view reason, std::string_view message);
 
-// For each line, whether it is an event in the output of kubectl that later events of the same pod
-// overtook: a wait for room, if the pod was assigned to a node, and one for a volume or a sandbox,
-// if a container of the pod was started. `kubectl get events` prints them in any order, with their
-// ages, and names the pod; `describe` prints them in the order of time. Pure. Empty if there are
-// none.
-std::vector<bool> FindEndedWaits(std::span<const std::string_view> lines);
-std::vector<bool> EndedWaitsOf(const std::vector<Line>& lines);
+// For each line, whether it is what kubectl prints of a pod that has overcome it: a wait for room,
+// if the pod was assigned to a node, one for a volume or a sandbox, if a container of the pod was
+// started, and the last state of a container that has completed since. `kubectl get events` prints
+// events in any order, with their ages, and names the pod; `describe` prints them in the order of
+// time. Pure. Empty if there are none.
+std::vector<bool> FindOvertaken(std::span<const std::string_view> lines);
+std::vector<bool> OvertakenIn(const std::vector<Line>& lines);
 
 }  // namespace answers

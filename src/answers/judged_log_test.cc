@@ -88,6 +88,18 @@ TEST(JudgedLog, AStoreThatGaveUpHasSaidWhyInItsWarnings) {
   EXPECT_EQ(verdict.kind, "port-in-use");
 }
 
+TEST(JudgedLog, ANetworkThatAProgramDoesNotHaveIsNotNccls) {
+  const std::string header =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\n";
+  EXPECT_EQ(JudgeLog(header + "ValueError: network unet3d not found.\n").kind, "exception");
+  EXPECT_EQ(
+      JudgeLog(header + "RuntimeError: NCCL error in: a.cpp:7, invalid usage, NCCL version "
+                        "2.28.9\nncclInvalidUsage: This usually reflects invalid usage of NCCL "
+                        "library.\nLast error:\nError: network IB2 not found.\n")
+          .kind,
+      "fabric");
+}
+
 TEST(JudgedLog, NcclGoesOnWithoutItsServiceForOthers) {
   EXPECT_EQ(
       JudgeLog("n1:68:69 [1] ras/client_support.cc:159 NCCL WARN Call to bind failed: Address "
@@ -512,6 +524,44 @@ TEST(JudgedLog, AContainerThatSucceededHasNotFailed) {
             kNothing);
 }
 
+TEST(JudgedLog, AContainerThatCompletedInTheEndHasNotFailed) {
+  const auto describe = [](const std::string& state) {
+    return "Name:         pt-worker-0\nStatus:       Succeeded\nContainers:\n  pytorch:\n"
+           "    State:          " +
+           state +
+           "    Last State:     Terminated\n      Reason:       Error\n      Exit Code:    1\n"
+           "    Ready:          False\nEvents:\n"
+           "  Warning  BackOff  2m  kubelet  Back-off restarting failed container pytorch\n";
+  };
+  const std::string completed =
+      "Terminated\n      Reason:       Completed\n      Exit Code:    0\n";
+  EXPECT_EQ(JudgeLog(describe(completed)).title, kNothing);
+  EXPECT_NE(JudgeLog(describe("Running\n")).title, kNothing);
+  EXPECT_NE(JudgeLog(describe(completed) + describe("Waiting\n")).title, kNothing);
+  const std::string yaml =
+      "  - image: a\n    lastState:\n      terminated:\n        exitCode: 137\n"
+      "        reason: OOMKilled\n    ready: false\n    state:\n      ";
+  EXPECT_EQ(JudgeLog(yaml + "terminated:\n        exitCode: 0\n        reason: Completed\n").title,
+            kNothing);
+  EXPECT_NE(JudgeLog("    state:\n      terminated:\n        exitCode: 3\n").title, kNothing);
+  EXPECT_NE(JudgeLog("  \"terminated\": {\n    \"exitCode\": 3,\n").title, kNothing);
+  EXPECT_EQ(JudgeLog("  \"terminated\": {\n    \"exitCode\": 0,\n").title, kNothing);
+  EXPECT_EQ(JudgeLog(yaml + "running:\n        startedAt: \"2026-11-27T10:00:00Z\"\n").kind,
+            "host-out-of-memory");
+}
+
+// What it has buffered comes when it ends.
+TEST(JudgedLog, AFailedProgramHasEndedByTheExceptionThatItPrintedLast) {
+  Evidence evidence =
+      ReadLogs({{"train.log",
+                 "ERROR:root:training failed\nTraceback (most recent call last):\n"
+                 "  File \"/w/train.py\", line 12, in main\n    train()\nValueError: bad batch\n"
+                 "step 12 loss 0.31\n"}});
+  EXPECT_EQ(Explain(evidence).kind, kUnknown);
+  evidence.ranks[0].exit_code = 1;
+  EXPECT_EQ(Explain(evidence).kind, "exception");
+}
+
 // An extension of Isaac Sim logs a traceback of each rank while it starts.
 TEST(JudgedLog, ARankThatBeginsItsWorkHasNotEndedBefore) {
   const std::string start =
@@ -627,8 +677,41 @@ TEST(JudgedLog, WhatAProgramSaysBeforeItCallsMpiAbortIsItsReason) {
                   .starts_with("cuda-out-of-memory"));
   EXPECT_TRUE(judge("ERROR: Connection reset by peer\n").starts_with("unknown"));
   EXPECT_TRUE(judge("Fatal error in PMPI_Alltoallv: Other MPI error\n").starts_with("unknown"));
-  EXPECT_TRUE(judge("Errors: 0\n").starts_with("unknown"));
+  for (const char* const value :
+       {"Errors: 0\n", "Error = 1.2e-3\n", "Error estimate is 0.01\n", "Fatal errors: 0\n"}) {
+    EXPECT_TRUE(judge(value).starts_with("unknown")) << value;
+  }
   EXPECT_TRUE(judge("ERROR: no cache, continuing without it\n").starts_with("unknown"));
+}
+
+TEST(JudgedLog, AnErrorFarAboveMpiAbortIsHardlyItsReason) {
+  const std::string error = "ERROR: could not read optional settings.ini\n";
+  const std::string abort = "application called MPI_Abort(MPI_COMM_WORLD, 1) - process 3\n";
+  EXPECT_EQ(JudgeLog(error + abort).confidence, Confidence::kMedium);
+  EXPECT_EQ(JudgeLog(error + "a\nb\nc\nd\ne\n" + abort).confidence, Confidence::kLow);
+}
+
+TEST(JudgedLog, WhoCallsMpiAbortWithZeroMayHaveSucceeded) {
+  const std::string plugin = "ERROR: optional plugin foo is not there\ncleaning up\n";
+  const std::string mpich = "application called MPI_Abort(MPI_COMM_WORLD, 0) - process 1\n";
+  const std::string open_mpi =
+      "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD\nwith errorcode 0.\n";
+  for (const std::string& abort : {mpich, open_mpi}) {
+    EXPECT_EQ(JudgeLog(plugin + abort).kind, kUnknown) << abort;
+    EXPECT_EQ(JudgeLog("done\n" + abort).title, kNothing) << abort;
+    EXPECT_NE(JudgeLog("done\n" + abort +
+                       "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n"
+                       "=   PID 7 RUNNING AT n1\n=   EXIT CODE: 9\n")
+                  .title,
+              kNothing)
+        << abort;
+    EXPECT_EQ(JudgeLog(plugin + abort +
+                       "MPI_Abort\napplication called MPI_Abort(MPI_COMM_WORLD, "
+                       "1) - process 2\n")
+                  .kind,
+              "exception")
+        << abort;
+  }
 }
 
 TEST(JudgedLog, WhatEndsAStepIsNotWhyMpiAbortWasCalled) {

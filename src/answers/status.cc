@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "answers/finding.h"
+#include "answers/past_states.h"
 #include "base/clock.h"
 #include "base/strings.h"
 
@@ -273,6 +274,38 @@ struct LastEvents {
   }
 };
 
+// For each line, whether it is a wait that has ended. Empty if there are none.
+std::vector<bool> FindEndedWaits(std::span<const std::string_view> lines) {
+  // The second is the section, what `kubectl describe` prints about one pod, where no pod is named.
+  using Key = std::pair<std::string, size_t>;
+  std::map<Key, LastEvents> ends;
+  std::vector<std::pair<Key, PodEvent>> waits;
+  size_t section = 0;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].starts_with("Name:")) ++section;
+    const bool is_assigned = Has(lines[i], kAssigned);
+    const bool is_started = Has(lines[i], " Started ") && Has(lines[i], "Started container");
+    const bool is_wait = Has(lines[i], " Failed");
+    if (!is_assigned && !is_started && !is_wait) continue;
+    const std::string pod = PodOf(lines[i]);
+    const PodEvent event{i, AgeOf(lines[i])};
+    if (is_wait) waits.emplace_back(Key(pod, pod.empty() ? section : 0), event);
+    if (!is_assigned && !is_started) continue;
+    for (const Key& key : {Key(pod, 0), Key("", section)}) {
+      auto& end = is_assigned ? ends[key].assigned : ends[key].started;
+      if (!end || IsAfter(event, *end)) end = event;
+    }
+  }
+  if (ends.empty()) return {};
+  std::vector<bool> are_over(lines.size());
+  for (const auto& [key, wait] : waits) {
+    const auto of_pod = ends.find(key);
+    const auto* const end = of_pod == ends.end() ? nullptr : of_pod->second.EndOf(lines[wait.line]);
+    are_over[wait.line] = end != nullptr && *end && IsAfter(**end, wait);
+  }
+  return are_over;
+}
+
 }  // namespace
 
 std::optional<Finding> FindInStatus(std::string_view reason, std::string_view message) {
@@ -303,33 +336,11 @@ std::optional<Finding> FindInStatus(std::string_view reason, std::string_view me
   return std::nullopt;
 }
 
-std::vector<bool> FindEndedWaits(std::span<const std::string_view> lines) {
-  // The second is the section, what `kubectl describe` prints about one pod, where no pod is named.
-  using Key = std::pair<std::string, size_t>;
-  std::map<Key, LastEvents> ends;
-  std::vector<std::pair<Key, PodEvent>> waits;
-  size_t section = 0;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].starts_with("Name:")) ++section;
-    const bool is_assigned = Has(lines[i], kAssigned);
-    const bool is_started = Has(lines[i], " Started ") && Has(lines[i], "Started container");
-    const bool is_wait = Has(lines[i], " Failed");
-    if (!is_assigned && !is_started && !is_wait) continue;
-    const std::string pod = PodOf(lines[i]);
-    const PodEvent event{i, AgeOf(lines[i])};
-    if (is_wait) waits.emplace_back(Key(pod, pod.empty() ? section : 0), event);
-    if (!is_assigned && !is_started) continue;
-    for (const Key& key : {Key(pod, 0), Key("", section)}) {
-      auto& end = is_assigned ? ends[key].assigned : ends[key].started;
-      if (!end || IsAfter(event, *end)) end = event;
-    }
-  }
-  if (ends.empty()) return {};
-  std::vector<bool> are_over(lines.size());
-  for (const auto& [key, wait] : waits) {
-    const auto of_pod = ends.find(key);
-    const auto* const end = of_pod == ends.end() ? nullptr : of_pod->second.EndOf(lines[wait.line]);
-    are_over[wait.line] = end != nullptr && *end && IsAfter(**end, wait);
+std::vector<bool> FindOvertaken(std::span<const std::string_view> lines) {
+  std::vector<bool> are_over = FindEndedWaits(lines);
+  for (const size_t line : LinesOfPastStates(lines)) {
+    are_over.resize(lines.size());
+    are_over[line] = true;
   }
   return are_over;
 }

@@ -14,20 +14,24 @@
 namespace answers {
 namespace {
 
-// Matches "Last State:     Terminated" of kubectl describe: the container may have succeeded. Its
-// reason and exit code are the next lines.
+// Matches "Last State:     Terminated" of kubectl describe, and "terminated:" of -o yaml: the
+// container may have succeeded. Its reason and exit code are the next lines.
 bool IsContainersEnd(std::string_view text) {
   text = base::Trim(text);
-  return (text.starts_with("State: ") || text.starts_with("Last State: ")) &&
-         text.ends_with(" Terminated");
+  const bool is_state = text.starts_with("State: ") || text.starts_with("Last State: ");
+  return (is_state && text.ends_with(" Terminated")) || text == "terminated:" ||
+         text == "\"terminated\": {";
 }
 
-// Matches "Exit Code:    137" of kubectl describe.
+// Matches "Exit Code:    137" of kubectl describe, and "exitCode: 137" of -o yaml.
 bool IsContainersFailure(std::string_view text) {
-  constexpr std::string_view kCode = "Exit Code:";
   text = base::Trim(text);
-  if (!text.starts_with(kCode)) return false;
-  return base::ParseInt(base::Trim(text.substr(kCode.size()))).value_or(0) != 0;
+  if (text.ends_with(',')) text.remove_suffix(1);
+  for (const std::string_view key : {"Exit Code:", "exitCode:", "\"exitCode\":"}) {
+    if (!text.starts_with(key)) continue;
+    return base::ParseInt(base::Trim(text.substr(key.size()))).value_or(0) != 0;
+  }
+  return false;
 }
 
 // Returns "gcc" of "Command '['/usr/bin/gcc-12', ...".
@@ -85,9 +89,9 @@ bool IsError(std::string_view text) {
 // that it failed.
 bool IsTopic(std::string_view lower, size_t begin, size_t end) {
   static constexpr auto kTopics = std::to_array<std::string_view>(
-      {"rate", "handling", "handler", "analysis", "case", "mode", "bar", "margin", "term",
-       "correction", "feedback", "tolerance", "probability", "detection", "resolved", "ignored in",
-       "with asterisks", "that have exceeded"});
+      {"rate", "estimate", "handling", "handler", "analysis", "case", "mode", "bar", "margin",
+       "term", "correction", "feedback", "tolerance", "probability", "detection", "resolved",
+       "ignored in", "with asterisks", "that have exceeded"});
   static constexpr auto kNone =
       std::to_array<std::string_view>({"no", "0", "zero", "without", "any", "busbw"});
   static constexpr auto kPossible = std::to_array<std::string_view>(
@@ -126,15 +130,17 @@ bool IsOtherWord(std::string_view word) {
 // Whether a launcher says in this line how the job ended.
 bool ReportsEnd(std::string_view line) {
   static constexpr auto kWords = std::to_array<std::string_view>(
-      {"srun: ", "slurmstepd: ", "mpirun noticed", "sigkill_handler]", "torch/distributed/elastic/",
+      {"srun: ", "slurmstepd: ", "sigkill_handler]", "torch/distributed/elastic/",
        "torch.distributed.elastic.", "composer.cli.launcher", "torch/multiprocessing/spawn.py",
-       "] Child process with PID ", "launch.py:", " died from signal ", "MPI process (rank: "});
+       "] Child process with PID ", "[launch.py:", "distributed/launch.py:", " died from signal ",
+       "MPI process (rank: "});
   // Open MPI (help-mpi-api.txt, help-prun.txt) and Horovod, which repeats its words.
   static constexpr auto kOfOpenMpi = std::to_array<std::string_view>(
-      {" noticed that process rank ", " has exited due to process rank ",
-       "MPI_ABORT was invoked on rank ", "with errorcode ", "Errorcode: ",
-       "NOTE: invoking MPI_ABORT causes ", "You may or may not see output from other processes",
-       "exactly when Open MPI kills them", "Primary job  terminated normally, but ",
+      {" noticed that process rank ", " noticed that the job aborted",
+       " has exited due to process rank ", "MPI_ABORT was invoked on rank ", "with errorcode ",
+       "Errorcode: ", "NOTE: invoking MPI_ABORT causes ",
+       "You may or may not see output from other processes", "exactly when Open MPI kills them",
+       "Primary job  terminated normally, but ",
        "a non-zero exit code. Per user-direction, the job has been aborted",
        " detected that one or more processes exited with non-zero status",
        "the job to be terminated. The first process to do so was:", "Process name: ",

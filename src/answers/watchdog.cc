@@ -127,6 +127,29 @@ void FindEarlier(const std::vector<Report>& reports, Watchdogs& found) {
   found.line = first->text;
 }
 
+// Reads "[3] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via c10d
+// key-value store by key '0', but ..." (torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp). For send
+// and recv the key is "2:3", of the two ranks, and the lower one has to store the id, whatever the
+// message says. The numbers are those of a group: if the rank that asks has the same number in the
+// job, all lower ranks of the job are in its group.
+std::optional<int> LateWithId(std::string_view line, std::optional<int> asker) {
+  constexpr std::string_view kAsks = "] is setting up NCCL communicator";
+  constexpr std::string_view kId = "retrieving ncclUniqueId from [";
+  const size_t at = line.find(kId);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view behind = line.substr(at + kId.size());
+  const bool is_late = behind.find("wait timeout after") != std::string_view::npos ||
+                       behind.find("got error: Socket Timeout") != std::string_view::npos;
+  if (!is_late) return std::nullopt;
+  const std::string_view before = line.substr(0, line.find(kAsks));
+  const auto number = RankNumber(before.substr(before.rfind('[') + 1));
+  if (asker && number && asker != number) return std::nullopt;
+  const std::string_view key = Between(behind, "by key '", "'");
+  const size_t colon = key.find(':');
+  return RankNumber(colon == std::string_view::npos ? behind.substr(0, behind.find(']'))
+                                                    : key.substr(0, colon));
+}
+
 constexpr int kMostDevices = 64;
 
 // Takes the number before `end`, which it takes too.
@@ -153,7 +176,7 @@ std::optional<int> RankOfWatchdog(std::string_view line) {
   return RankNumber(Between(line.substr(file), "Rank ", "]"));
 }
 
-std::optional<int> MissingAtBarrier(std::string_view line) {
+std::optional<int> MissingAtBarrier(std::string_view line, std::optional<int> asker) {
   constexpr std::string_view kRank = "rank ";
   if (const size_t early = line.find(" had ended with exit code 0 while rank");
       early != std::string_view::npos) {
@@ -167,13 +190,7 @@ std::optional<int> MissingAtBarrier(std::string_view line) {
     const std::string_view number = line.substr(at + kOfHorovod.size());
     return RankNumber(number.substr(0, number.find(']')));  // of several, none
   }
-  constexpr std::string_view kId = "retrieving ncclUniqueId from [";
-  if (const size_t at = line.find(kId); at != std::string_view::npos) {
-    const std::string_view behind = line.substr(at + kId.size());
-    const bool is_late = behind.find("wait timeout after") != std::string_view::npos ||
-                         behind.find("got error: Socket Timeout") != std::string_view::npos;
-    return is_late ? RankNumber(behind.substr(0, behind.find(']'))) : std::nullopt;
-  }
+  if (const auto late = LateWithId(line, asker)) return late;
   const size_t end = line.find(" failed to pass monitoredBarrier");
   if (end == std::string_view::npos) return std::nullopt;
   line = line.substr(0, end);

@@ -95,13 +95,27 @@ TEST(Watchdogs, LinesWithoutAGroupAreOfTheOnlyOneThatIsNamed) {
 }
 
 TEST(Watchdog, WhoDidNotComeToABarrier) {
-  EXPECT_EQ(
-      MissingAtBarrier("RuntimeError: [Rank 0]: Rank 1 failed to pass monitoredBarrier in 5 ms"),
-      1);
-  EXPECT_EQ(MissingAtBarrier("RuntimeError: Ranks 2, 5 failed to pass monitoredBarrier in 5 ms"),
-            2);
-  EXPECT_EQ(MissingAtBarrier("Rank x failed to pass monitoredBarrier"), std::nullopt);
-  EXPECT_EQ(MissingAtBarrier("Rank 1 has failed"), std::nullopt);
+  const auto missing = [](std::string_view line) { return MissingAtBarrier(line, std::nullopt); };
+  EXPECT_EQ(missing("RuntimeError: [Rank 0]: Rank 1 failed to pass monitoredBarrier in 5 ms"), 1);
+  EXPECT_EQ(missing("RuntimeError: Ranks 2, 5 failed to pass monitoredBarrier in 5 ms"), 2);
+  EXPECT_EQ(missing("Rank x failed to pass monitoredBarrier"), std::nullopt);
+  EXPECT_EQ(missing("Rank 1 has failed"), std::nullopt);
+}
+
+TEST(Watchdog, WhoDidNotStoreNcclsId) {
+  const auto missing = [](int asks, const std::string& key, std::optional<int> asker) {
+    return MissingAtBarrier(
+        fmt::format("torch.distributed.DistBackendError: [{0}] is setting up NCCL communicator and "
+                    "retrieving ncclUniqueId from [0] via c10d key-value store by key '{1}', but "
+                    "store->get('{1}') got error: wait timeout after 600000ms",
+                    asks, key),
+        asker);
+  };
+  EXPECT_EQ(missing(3, "0", std::nullopt), 0);
+  EXPECT_EQ(missing(3, "0", 3), 0);
+  EXPECT_EQ(missing(1, "0", 5), std::nullopt) << "in a group of some ranks";
+  EXPECT_EQ(missing(3, "2:3", 3), 2) << "of send and recv the lower rank";
+  EXPECT_EQ(missing(1, "0:1", 7), std::nullopt);
 }
 
 }  // namespace

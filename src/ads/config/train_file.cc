@@ -6,6 +6,7 @@
 #include "ads/yaml/ordered_env.h"
 #include "ads/yaml/yaml.h"
 #include "base/file.h"
+#include "cli/pipe_advice.h"
 #include "net/socket/url.h"
 
 namespace ads {
@@ -26,14 +27,6 @@ base::Result<std::string> FromStorage(const std::string& uri, const Context& con
   return storage->Get(uri.substr(slash + 1));
 }
 
-base::Result<std::string> FromWeb(const std::string& url, const Context& context) {
-  auto text = context.fetch_url(url, kMaxTrainBytes, kFetchTimeout);
-  if (!text && text.error().code == base::Code::kPermissionDenied) {
-    text.error().message += ": fetch it with another program and pipe it to -f -";
-  }
-  return text;
-}
-
 base::Result<std::string> FromFile(const std::string& path, const Context& context) {
   std::string file = path == "-" ? "/dev/stdin" : ExpandHome(path, context.environment);
   if (file.starts_with("file://")) file = file.substr(std::string_view("file://").size());
@@ -52,9 +45,10 @@ std::string ShownTrainFile(const std::string& path) {
 base::Result<PyValue> ReadTrainFile(const std::string& path, const Context& context,
                                     const LoginFlags& login) {
   const bool is_url = net::IsWebUrl(path) && context.fetch_url;
-  TRY_ASSIGN(const std::string text, IsOciUri(path) ? FromStorage(path, context, login)
-                                     : is_url       ? FromWeb(path, context)
-                                                    : FromFile(path, context));
+  TRY_ASSIGN(const std::string text,
+             IsOciUri(path) ? FromStorage(path, context, login)
+             : is_url ? cli::WithPipeAdvice(context.fetch_url(path, kMaxTrainBytes, kFetchTimeout))
+                      : FromFile(path, context));
   auto document = ReadPyYaml(text);
   if (!document) {
     return base::Fail(base::Code::kInvalidArgument,

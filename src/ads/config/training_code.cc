@@ -97,8 +97,8 @@ base::Status MakeRoom(const std::string& folder, cli::Output& out) {
 
 base::Status FetchFromGit(const EntrySettings& settings, const Context& context,
                           OciServices* services, cli::Output& out) {
-  TRY(MakeRoom(settings.code_dir, out));
   TRY_ASSIGN(const std::string proxy, ProxyOption(context, settings, out));
+  TRY(MakeRoom(settings.code_dir, out));
   std::string ssh_command;
   if (!proxy.empty()) ssh_command = "ssh" + proxy;
   std::string key_path;

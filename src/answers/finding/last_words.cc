@@ -59,10 +59,10 @@ struct Trouble {
 std::optional<Trouble> LastTroubleOf(const Rank& rank, bool (*is_word)(std::string_view)) {
   constexpr size_t kMostBehind = 20;
   size_t passed = 0;
-  const std::vector<bool> ended_waits = EndedWaitsOf(rank.lines);
+  const std::vector<bool> overtaken = OvertakenIn(rank.lines);
   const auto line = std::find_if(rank.lines.rbegin(), rank.lines.rend(), [&](const Line& each) {
     const auto place = static_cast<size_t>(&each - rank.lines.data());
-    const bool is_over = !ended_waits.empty() && ended_waits[place];
+    const bool is_over = !overtaken.empty() && overtaken[place];
     if (base::Trim(each.text).empty() || is_over || IsOfIgnored(rank.lines, place) ||
         IsBeforeAside(each.text) || WentOnAsBefore(rank.lines, place)) {
       return false;

@@ -128,6 +128,14 @@ TEST(LastWords, SrunsWordsSayLessThanTheRanks) {
   EXPECT_EQ(verdict.line, "ERROR: no such split: vall");
 }
 
+TEST(LastWords, AProgramMayHaveTheNameOfALaunchersFile) {
+  const std::string words = "launch.py:42 ERROR: no such split: vall";
+  EXPECT_EQ(
+      Judge("step 1 loss 0.5\n" + words + "\nsrun: error: n1: task 3: Exited with exit code 1\n")
+          .line,
+      words);
+}
+
 TEST(LastWords, ACauseMayStandBelowItsException) {
   const Verdict verdict = Judge(
       "Traceback (most recent call last):\n  File \"/w/train.py\", line 3, in <module>\n    f()\n"

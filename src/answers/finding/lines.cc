@@ -113,7 +113,7 @@ std::optional<Finding> FindInLines(const RankLog& log, size_t end) {
     const std::string& text = log.lines()[i].text;
     const bool is_kernels = text.find("NVRM: ") != std::string::npos;
     const bool is_passed = i < log.working_until();
-    if (text.empty() || log.IsInChain(i) || IsWarning(text) || log.IsWaitThatEnded(i) ||
+    if (text.empty() || log.IsInChain(i) || IsWarning(text) || log.IsOvertaken(i) ||
         (is_passed && !is_kernels && !IsLastOfScheduler(log, i))) {
       continue;
     }

@@ -4,9 +4,11 @@
 #include <array>
 #include <cctype>
 #include <utility>
+#include <vector>
 
 #include "answers/chain_finding.h"
 #include "answers/exit_finding.h"
+#include "answers/log/mpi_words.h"
 #include "answers/program_words.h"
 #include "answers/rule_words.h"
 #include "answers/symptoms.h"
@@ -44,7 +46,7 @@ std::optional<Finding> ReadLooseOf(const RankLog& log, Predicate is_asked) {
     words += IsOfReport(log, first - 1) ? 0 : 1;
   }
   for (size_t i = first; i < log.lines().size(); ++i) {
-    if (log.IsInChain(i) || !is_asked(i) || log.IsWaitThatEnded(i)) continue;
+    if (log.IsInChain(i) || !is_asked(i) || log.IsOvertaken(i)) continue;
     const std::string_view text = log.lines()[i].text;
     if (IsHandled(text) && log.WentOnAfter(text, false)) continue;
     if (log.IsOfFabricThatWentOn(i)) continue;
@@ -148,6 +150,17 @@ bool CallsMpiAbort(std::string_view text) {
          text.find("MPI_ABORT was invoked on rank ") != std::string_view::npos;
 }
 
+// Whether the code in the message of MPI_Abort that begins here is 0.
+bool AbortsWithZero(const RankLog& log, size_t line) {
+  constexpr size_t kLines = 3;
+  std::vector<std::string_view> message;
+  for (size_t i = line; i < std::min(line + kLines, log.lines().size()); ++i) {
+    message.emplace_back(log.lines()[i].text);
+  }
+  const auto row = ReadMpiAbort(message, 0);
+  return row && !row->exit_code;
+}
+
 // Returns what the program says of an error in a form of its own: "ERROR: boom", "** ERROR  :
 // boom", "Error in routine davcio (3):" and "*** ERROR ***", whose message is the next line; "" for
 // another line, also for MPI's.
@@ -163,8 +176,9 @@ std::string OwnErrorAt(const RankLog& log, size_t line) {
            (words.size() == each.size() ||
             std::isalnum(static_cast<unsigned char>(words[each.size()])) == 0);
   });
+  const bool is_value = MentionsFailure(text) && OnlySpeaksOfFailure(text);  // "Error = 1.2e-3"
   if (word == kWords.end() || words.starts_with("Fatal error in ") || IsWarning(text) ||
-      GoesOnAnyway(text)) {
+      GoesOnAnyway(text) || is_value) {
     return "";
   }
   words = words.substr(0, words.find_last_not_of(kAround) + 1);
@@ -204,9 +218,13 @@ std::optional<Finding> FindInLooseWords(const RankLog& log) {
 
 std::optional<Finding> FindBeforeMpiAbort(const RankLog& log) {
   constexpr size_t kFarthest = 12;  // lines that are not empty
+  constexpr size_t kNear = 5;  // with the error's own; the program may have gone on before more
   const auto& lines = log.lines();
   size_t abort = log.working_until();
-  while (abort < lines.size() && !CallsMpiAbort(lines[abort].text)) ++abort;
+  while (abort < lines.size() &&
+         (!CallsMpiAbort(lines[abort].text) || AbortsWithZero(log, abort))) {
+    ++abort;
+  }
   if (abort == lines.size()) return std::nullopt;
   for (size_t i = abort, passed = 0; i-- > log.working_until() && passed < kFarthest;) {
     if (log.IsInChain(i)) return std::nullopt;
@@ -217,7 +235,7 @@ std::optional<Finding> FindBeforeMpiAbort(const RankLog& log) {
     if (rule != nullptr && rule->level != Level::kDeciding) return std::nullopt;
     Finding finding = OwnException();
     if (rule != nullptr) finding.Take(*rule);
-    finding.confidence = Confidence::kMedium;
+    finding.confidence = passed <= kNear ? Confidence::kMedium : Confidence::kLow;
     finding.words.push_back(error);
     finding.line = std::move(error);
     log.Place(finding, i);

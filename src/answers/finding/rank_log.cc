@@ -15,7 +15,7 @@ bool IsNothing(std::string_view text) { return SaysNothing(text) || IsOfLauncher
 }  // namespace
 
 RankLog::RankLog(const Rank& rank)
-    : rank_(rank), chains_(FindChains(rank.lines)), ended_waits_(EndedWaitsOf(rank.lines)) {
+    : rank_(rank), chains_(FindChains(rank.lines)), overtaken_(OvertakenIn(rank.lines)) {
   std::set<std::string_view> counters;
   for (size_t i = 0; i < rank_.lines.size(); ++i) {
     const std::string_view text = rank_.lines[i].text;
@@ -48,7 +48,11 @@ bool RankLog::IsLoneLastLine(size_t line) const {
   const bool may_be = before != nullptr && !ReportsSuccess(rank_.lines[line].text);
   if (!may_be || !IsEnd(line + 1)) return false;
   if (rank_.lines[before->begin].text.find(kTracebackHeader) == std::string::npos) return false;
-  if (WasCaught(*before) && CounterOfBar(rank_.lines[line].text).empty()) return false;
+  // A program that failed has mostly ended by the exception that it printed last.
+  const bool has_failed = rank_.exit_code.value_or(0) != 0;
+  if (!has_failed && WasCaught(*before) && CounterOfBar(rank_.lines[line].text).empty()) {
+    return false;
+  }
   for (size_t i = before->end; i < line; ++i) {
     if (!IsNothing(rank_.lines[i].text)) return false;
   }
@@ -77,9 +81,7 @@ bool RankLog::WentOnAfter(std::string_view text, bool above_traceback) const {
   return false;
 }
 
-bool RankLog::IsWaitThatEnded(size_t line) const {
-  return !ended_waits_.empty() && ended_waits_[line];
-}
+bool RankLog::IsOvertaken(size_t line) const { return !overtaken_.empty() && overtaken_[line]; }
 
 // Finds where the last trouble that UCX has not logged ends, and the last line behind it.
 void RankLog::ReadBehindFabric() {

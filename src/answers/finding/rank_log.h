@@ -31,8 +31,8 @@ class RankLog {
   // Whether the program has printed this line before, except for its numbers, and worked on;
   // `above_traceback`: also then with a traceback below it.
   bool WentOnAfter(std::string_view text, bool above_traceback) const;
-  // EndedWaitsOf
-  bool IsWaitThatEnded(size_t line) const;
+  // OvertakenIn
+  bool IsOvertaken(size_t line) const;
   // UCX logs as errors what it then does without: whether this is such a line, the program went on
   // behind it, and nothing there is about a failure.
   bool IsOfFabricThatWentOn(size_t line) const;
@@ -54,7 +54,7 @@ class RankLog {
 
   const Rank& rank_;
   const std::vector<Chain> chains_;
-  const std::vector<bool> ended_waits_;
+  const std::vector<bool> overtaken_;
   size_t working_until_ = 0;
   size_t trouble_until_ = 0;  // the same of a failure (ReadBehindFabric)
   size_t going_on_until_ = 0;

@@ -131,7 +131,7 @@ std::optional<std::string> MessageNear(const std::vector<std::string_view>& line
 std::vector<Event> ReadClusterWords(const std::vector<std::string_view>& lines) {
   std::vector<Event> events;
   std::string described = "a pod";
-  const std::vector<bool> ended = FindEndedWaits(lines);
+  const std::vector<bool> ended = FindOvertaken(lines);
   for (size_t i = 0; i < lines.size(); ++i) {
     const std::string_view line = lines[i];
     if (line.starts_with("Name:")) described = "pod " + std::string(*FieldValue(line, "Name"));

@@ -23,8 +23,10 @@ std::optional<int> CountBehind(std::string_view line, std::string_view words) {
 }
 
 // The code of MPI_Abort as a process' exit code, of which the system takes the last 8 bits. What
-// would then be 0 or a signal is only known to be a failure's.
-int AbortsCode(std::optional<int> code, bool is_negative) {
+// would then be 0 or a signal is only known to be a failure's. Nullopt for 0 itself, which some
+// programs give when all is well, and others after an error.
+std::optional<int> AbortsCode(std::optional<int> code, bool is_negative) {
+  if (code == 0) return std::nullopt;
   const int last = code.value_or(1) & 0xff;
   const int taken = is_negative && last != 0 ? 256 - last : last;
   constexpr int kMostSignals = 64;
@@ -32,7 +34,7 @@ int AbortsCode(std::optional<int> code, bool is_negative) {
   return is_plain ? taken : 1;
 }
 
-int AbortsCodeBehind(std::string_view line, std::string_view words) {
+std::optional<int> AbortsCodeBehind(std::string_view line, std::string_view words) {
   const std::string negative = std::string(words) + "-";
   const auto code = CountBehind(line, negative);
   return code ? AbortsCode(code, true) : AbortsCode(CountBehind(line, words), false);

@@ -9,7 +9,8 @@
 
 namespace answers {
 
-// The rank that ended the job, in the message that begins in line `at`. Pure.
+// The rank that ended the job, in the message that begins in line `at`. It has no exit code if it
+// called MPI_Abort with 0. Pure.
 std::optional<LauncherRow> ReadMpiAbort(const std::vector<std::string_view>& lines, size_t at);
 
 // The process in the block that begins in line `at`, of Hydra, the launcher of MPICH and Intel MPI.

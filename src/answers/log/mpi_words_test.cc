@@ -28,6 +28,8 @@ TEST(MpiWords, OpenMpiNamesWhoCalledAbort) {
   EXPECT_EQ(RankAndCode(ReadMpiAbort({kLine, "  Proc: [[9321,1],3]", "  Errorcode: 1"}, 0)), "3 1");
   EXPECT_EQ(RankAndCode(ReadMpiAbort({kLine, "with errorcode -1."}, 0)), "3 255");
   EXPECT_EQ(RankAndCode(ReadMpiAbort({kLine}, 0)), "3 1");
+  EXPECT_EQ(RankAndCode(ReadMpiAbort({kLine, "with errorcode 0."}, 0)), "3 -");
+  EXPECT_EQ(RankAndCode(ReadMpiAbort({kLine, "with errorcode 256."}, 0)), "3 1");
   EXPECT_EQ(RankAndCode(
                 ReadMpiAbort({"MPI_ABORT was invoked on rank 0 in communicator MPI COMMUNICATOR 4 "
                               "SPLIT FROM 0"},
@@ -44,6 +46,9 @@ TEST(MpiWords, MpichNamesWhoCalledAbort) {
   EXPECT_EQ(RankAndCode(ReadMpiAbort(
                 {"application called MPI_Abort(MPI_COMM_WORLD, 274287887) - process 1"}, 0)),
             "1 15");
+  EXPECT_EQ(
+      RankAndCode(ReadMpiAbort({"application called MPI_Abort(MPI_COMM_WORLD, 0) - process 1"}, 0)),
+      "1 -");
   EXPECT_EQ(RankAndCode(
                 ReadMpiAbort({"application called MPI_Abort(comm=0x84000004, 1) - process 0"}, 0)),
             "nothing");

@@ -386,6 +386,11 @@ class Sorter {
     before_ += file.lines.size();
     if (!file.rank && !has_prefixes) NoteDevices(file, name, attempt);
     AddWords(file.texts, has_recovered ? LauncherWords{} : file.words, name, attempt);
+    for (const Split& split : file.lines) {
+      const auto number = locals.RankOf(split);
+      const auto missing = MissingAtBarrier(split.line.text, number ? number : file.rank);
+      if (missing && !Knows(*missing)) RankFor(name, missing, "", attempt).has_log = false;
+    }
   }
 
   // Must be called before logs are added, so that launchers' messages about these ranks find them.
@@ -484,10 +489,6 @@ class Sorter {
       evidence_.first_rank = words.first_rank;
       first_time_ = words.first_time;
     }
-    for (const std::string_view text : texts) {
-      const auto missing = MissingAtBarrier(text);
-      if (missing && !Knows(*missing)) RankFor(name, missing, "", attempt).has_log = false;
-    }
     for (Event& event : ReadClusterWords(texts)) evidence_.events.push_back(std::move(event));
   }
 
@@ -505,13 +506,26 @@ class Sorter {
                        [number](const Rank& rank) { return rank.rank == number; });
   }
 
+  // The one without a number that has all lines, if no launcher has said how another one ended;
+  // else nullptr.
+  Rank* OnlyOne() {
+    Rank* only = nullptr;
+    for (Rank& rank : evidence_.ranks) {
+      const bool is_named = rank.rank.has_value();
+      if (is_named && !rank.exit_code && rank.lines.empty()) continue;
+      if (is_named || only != nullptr) return nullptr;
+      only = &rank;
+    }
+    return only;
+  }
+
   // Adds how a process ended whose rank the launcher does not name.
   void NoteUnnamed(const LauncherRow& row, const std::string& file, int attempt) {
     constexpr int kSignals = 128;
-    const bool is_only = evidence_.ranks.size() == 1 && !evidence_.ranks[0].rank;
+    Rank* const only = OnlyOne();
     // Of several ranks' logs, an ordinary exit code says nothing that they do not say themselves.
-    if (!is_only && row.exit_code.value_or(0) <= kSignals) return;
-    Rank& rank = is_only ? evidence_.ranks[0] : RankFor(file, std::nullopt, "", attempt);
+    if (only == nullptr && row.exit_code.value_or(0) <= kSignals) return;
+    Rank& rank = only != nullptr ? *only : RankFor(file, std::nullopt, "", attempt);
     if (row.exit_code) rank.exit_code = row.exit_code;
     if (!row.words.empty()) rank.end_words = row.words;
     if (rank.lines.empty()) rank.lines.push_back({std::nullopt, row.words, before_});

@@ -213,12 +213,10 @@ std::optional<Stall> FindOfThreads(const std::vector<Found>& ranks, const Disagr
   stall.since = since;
   stall.waiting = differ.others;
   stall.missing = RanksOf(missing);
-  stall.text =
-      differ.kind == Disagreement::Kind::kMissing
-          ? SayMissing(missing,
-                       NameOf(differ.expected, differ.number) +
-                           ", which others have entered (in another thread, or asynchronously)")
-          : SayMismatch(differ, {});
+  stall.text = differ.kind == Disagreement::Kind::kMissing
+                   ? SayMissing(missing, NameOf(differ.expected, differ.number) +
+                                             std::string(kEnteredByThreads))
+                   : SayMismatch(differ, {});
   return stall;
 }
 
@@ -298,6 +296,16 @@ std::string SayMute(const StallWatch::Testimony& testimony, const std::vector<Fo
 
 std::string_view NameOf(Stall::Kind kind) {
   return kind == Stall::Kind::kStalled ? "stalled" : "waiting";
+}
+
+bool IsOfDifferentCalls(std::string_view stall) {
+  const auto has = [stall](std::string_view words) { return stall.find(words) != stall.npos; };
+  return has(kWaitForEachOther) || (has(": collective #") && has(" differs between ranks")) ||
+         ((has(": the sizes of ") || has(": the types of ")) && has(" differ"));
+}
+
+bool NamesLateRank(std::string_view stall) {
+  return stall.find(" not entered ") != std::string_view::npos;
 }
 
 std::string Say(const Stall& stall, std::chrono::steady_clock::time_point now) {

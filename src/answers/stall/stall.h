@@ -63,8 +63,19 @@ struct Stall {
 // The end of the text of a stall whose ranks are in different calls.
 inline constexpr std::string_view kWaitForEachOther = ": they wait for each other";
 
+// Behind the name of a collective that not all ranks have entered, while no main thread waits in
+// it.
+inline constexpr std::string_view kEnteredByThreads =
+    ", which others have entered (in another thread, or asynchronously)";
+
 // "stalled", "waiting".
 std::string_view NameOf(Stall::Kind kind);
+
+// Whether the text of a stall says that ranks made different calls, or gave other sizes or types.
+bool IsOfDifferentCalls(std::string_view stall);
+
+// Whether the text of a stall names a rank that had not entered the call in which others waited.
+bool NamesLateRank(std::string_view stall);
 
 // For the others' time-outs while they waited for a rank that was at work.
 inline constexpr std::string_view kAdviceOnSlowRank =

@@ -24,16 +24,26 @@ struct DeleteFlags {
   bool force = false, wait = true;
 };
 
+// The kind that -T names, by default PyTorchJobs; nullptr for one that the cluster cannot have.
+base::Result<const api::Resource*> KindOf(const Context& context, const std::string& type) {
+  TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(type));
+  if (is_pytorch) return &api::kPyTorchJobs;
+  return context.cluster_is_this_machine ? nullptr : OtherKindNamed(type);
+}
+
+// The names of the jobs of that kind with the labels of -l.
 base::Result<std::vector<std::string>> NamesOf(cluster::Client& client, const Context& context,
-                                               const std::string& selector) {
+                                               const DeleteFlags& flags) {
+  TRY_ASSIGN(const api::Resource* const kind, KindOf(context, flags.type));
   cluster::ListOptions options;
   options.namespace_name = context.Namespace();
-  TRY_ASSIGN(options.label_selector, VisibleSelector(client, context, selector));
-  auto jobs = client.List(api::kPyTorchJobs, options);
+  TRY_ASSIGN(options.label_selector, VisibleSelector(client, context, flags.selector));
+  base::Result<cluster::ObjectList> jobs = cluster::ObjectList();
+  if (kind != nullptr) jobs = client.List(*kind, options);
   if (!jobs) return Fail(ListError(std::move(jobs.error()), options.namespace_name));
   std::vector<std::string> names;
   for (const text::Json& job : jobs->items) names.emplace_back(api::Name(job));
-  if (names.empty()) base::LogInfo("No training job has the labels {}", selector);
+  if (names.empty()) base::LogInfo("No training job has the labels {}", flags.selector);
   return names;
 }
 
@@ -62,8 +72,8 @@ base::Status CheckNamespaceStands(cluster::Client& client, const Context& contex
 base::Result<std::vector<OtherJob>> OthersNamed(cluster::Client& client, const Context& context,
                                                 const DeleteFlags& flags, const std::string& name) {
   if (flags.type.empty()) return FindOthers(client, context, context.Namespace(), name);
-  const api::Resource* const kind = OtherKindNamed(flags.type);
-  if (kind == nullptr || context.cluster_is_this_machine) return std::vector<OtherJob>();
+  TRY_ASSIGN(const api::Resource* const kind, KindOf(context, flags.type));
+  if (kind == nullptr || kind == &api::kPyTorchJobs) return std::vector<OtherJob>();
   auto job = client.Get(*kind, context.Namespace(), name);
   if (job) return std::vector<OtherJob>{{kind, *std::move(job)}};
   if (job.error().code == Code::kNotFound) return std::vector<OtherJob>();
@@ -73,7 +83,7 @@ base::Result<std::vector<OtherJob>> OthersNamed(cluster::Client& client, const C
 // All deletions begin before the first is waited for, and one that fails does not stop the others.
 base::Result<int> DeleteAll(cluster::Client& client, const Context& context,
                             const std::vector<std::string>& names, const DeleteFlags& flags) {
-  TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(flags.type));
+  TRY_ASSIGN(const api::Resource* const kind, KindOf(context, flags.type));
   // With -T Arena says nothing.
   const bool is_quiet = !flags.type.empty();
   // Arena does not say which job it is; of several, it has to be said.
@@ -85,7 +95,7 @@ base::Result<int> DeleteAll(cluster::Client& client, const Context& context,
   int exit_code = 0;
   std::vector<std::pair<std::string, Deletion>> begun;
   for (const std::string& name : names) {
-    if (is_pytorch) {
+    if (kind == &api::kPyTorchJobs) {
       Deletion deletion(client, context, context.Namespace(), name);
       const auto found = deletion.Begin();
       const base::Status forced =
@@ -127,7 +137,7 @@ base::Result<int> RunDelete(Context& context, const DeleteFlags& flags, cli::Inv
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   std::vector<std::string> names = call.args;
   if (!flags.selector.empty()) {
-    TRY_ASSIGN(names, NamesOf(*client, context, flags.selector));
+    TRY_ASSIGN(names, NamesOf(*client, context, flags));
   }
   return DeleteAll(*client, context, names, flags);
 }

@@ -264,6 +264,23 @@ TEST_F(OtherJobsTest, DeleteLeavesThemToKubectl) {
   EXPECT_TRUE(cluster_->Find(kTfJobs, "tf-dist"));
 }
 
+// The labels are those of the kind that -T names.
+TEST_F(OtherJobsTest, DeleteChoosesTheNamedKindByItsLabels) {
+  for (const auto& [path, name] : {std::pair(kTfJobs, "tf-dist"), std::pair(kJobs, "pt")}) {
+    text::Json job = *cluster_->Find(path, name);
+    text::Set(job, {"metadata", "labels", "team"}, "vision");
+    cluster_->Put(path, job);
+  }
+  const Ended ended = Run({"delete", "-T", "tf", "-l", "team=vision"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_NE(ended.log.find("tf-dist is a TFJob"), std::string::npos) << ended.log;
+  EXPECT_EQ(ended.log.find("'pt'"), std::string::npos) << ended.log;
+  const Ended none = Run({"delete", "-T", "volcano", "-l", "team=vision"});
+  EXPECT_EQ(none.exit_code, 0);
+  EXPECT_NE(none.log.find("No training job has the labels team=vision"), std::string::npos);
+  EXPECT_TRUE(cluster_->Writes().empty());
+}
+
 // With -T a kind that may not be read is an error, which does not keep muster from the other names.
 TEST_F(OtherJobsTest, DeleteOfANamedKindNeedsTheRightToReadIt) {
   refusal_ = [](const std::string& path) -> std::optional<FakeCluster::Refusal> {

@@ -46,7 +46,8 @@ base::Result<net::HttpResponse> GetOnce(std::string url, const base::Environment
 }  // namespace
 
 std::string RedirectTarget(const std::string& url, const std::string& location) {
-  if (location.find("://") != std::string::npos) return location;
+  // A path may have a URL in its query: "/login?next=https://host/x".
+  if (location.find("://") < location.find_first_of("/?#")) return location;
   if (location.starts_with("//")) return url.substr(0, url.find(':') + 1) + location;
   const std::string path = url.substr(0, std::min(url.find_first_of("?#"), url.size()));
   const size_t begin = std::min(PathBegin(path), path.size());

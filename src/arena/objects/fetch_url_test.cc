@@ -14,6 +14,9 @@ using std::chrono::seconds;
 TEST(FetchUrlTest, RedirectsLeadOnFromWhereTheyAre) {
   EXPECT_EQ(RedirectTarget("https://a/x/y?q", "https://b/z"), "https://b/z");
   EXPECT_EQ(RedirectTarget("https://a/x/y?q=/1", "/z"), "https://a/z");
+  EXPECT_EQ(RedirectTarget("https://a/x", "/login?next=https://a/x"),
+            "https://a/login?next=https://a/x");
+  EXPECT_EQ(RedirectTarget("https://a/x/y", "z?next=https://b"), "https://a/x/z?next=https://b");
   EXPECT_EQ(RedirectTarget("https://a/x/y?q", "z"), "https://a/x/z");
   EXPECT_EQ(RedirectTarget("https://a", "z"), "https://a/z");
   EXPECT_EQ(RedirectTarget("https://a/x", "//b/z"), "https://b/z");

@@ -12,6 +12,7 @@
 
 #include "arena/objects/fetch_url.h"
 #include "base/file.h"
+#include "cli/pipe_advice.h"
 #include "net/socket/url.h"
 
 namespace arena {
@@ -80,14 +81,6 @@ base::Result<std::vector<std::string>> FilesOf(const std::string& path, bool is_
                                            is_recursive ? "" : " (-R also looks below)"));
 }
 
-base::Result<std::string> FromWeb(const std::string& url, const base::Environment& environment) {
-  auto text = FetchUrl(url, environment, {kMaxManifestBytes, kFetchTimeout});
-  if (!text && text.error().code == Code::kPermissionDenied) {
-    text.error().message += ": fetch it with another program and pipe it to -f -";
-  }
-  return text;
-}
-
 base::Status ReadInto(std::vector<Manifest>& all, base::Result<std::string> text,
                       const std::string& source) {
   if (!text) return Fail(std::move(text.error()));
@@ -140,7 +133,8 @@ base::Result<std::vector<Manifest>> ReadManifests(const ManifestFlags& flags,
     if (named == "-") {
       TRY(ReadInto(all, ReadStandardInput(), "standard input"));
     } else if (net::IsWebUrl(named)) {
-      TRY(ReadInto(all, FromWeb(named, environment), net::ShownUrl(named)));
+      auto text = FetchUrl(named, environment, {kMaxManifestBytes, kFetchTimeout});
+      TRY(ReadInto(all, cli::WithPipeAdvice(std::move(text)), net::ShownUrl(named)));
     } else {
       TRY_ASSIGN(const std::vector<std::string> files, FilesOf(named, flags.is_recursive));
       for (const std::string& file : files) {

@@ -267,7 +267,8 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
       explanation.kind = "stalled";
       explanation.advice =
           fmt::format("look at the line where that rank was: {}", kWhatKeepsWaiting);
-    } else {
+    } else if (answers::NamesLateRank(context.stall) &&
+               context.stall.find(answers::kEnteredByThreads) == std::string::npos) {
       explanation.advice = AsPart(answers::kAdviceOnSlowRank);
     }
   }

@@ -358,6 +358,9 @@ TEST(ExplainFailure, ARankThatWaitedInVainNamesTheOneItWaitedFor) {
   explanation = Explain(failure, context);
   EXPECT_EQ(explanation.kind, "collective-timeout");
   EXPECT_EQ(explanation.cause.find(context.stall), 0U);
+  EXPECT_NE(explanation.advice.find("less to do"), std::string::npos);
+  context.stall = "waiting 4 s: ranks 0-1 are all in all_reduce (x.py:3) and none goes on: ...";
+  EXPECT_EQ(Explain(failure, context).advice.find("less to do"), std::string::npos);
   failure.stderr_tail = "Traceback (most recent call last):\n  File\nValueError: boom\n";
   EXPECT_EQ(Explain(failure, context).cause, "ValueError: boom");
 }
