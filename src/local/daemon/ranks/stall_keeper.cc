@@ -248,7 +248,10 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   }
   if (job.world == 0) job.world = world_before;
   // An elastic job has begun again with fewer or more ranks.
-  if (job.world != world_before) job.watch.reset();
+  if (job.world != world_before) {
+    job.watch.reset();
+    job.stall.reset();
+  }
   const bool has_gpus = std::any_of(pods.begin(), pods.end(), [](const StallPod& pod) {
     return pod.phase == Phase::kRunning && !pod.gpu_units.empty();
   });
@@ -276,8 +279,14 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   }
   job.ranks = std::move(now);
   if (job.policy.action == api::StallPolicy::Action::kOff) return;
+  if (auto word = WordOn(job)) {
+    job.watch.reset();
+    job.stall = std::move(word->stall);
+    return Note(job);
+  }
   if (!job.watch) job.watch.emplace(job.policy.after, true, job.world);
   const bool is_judged = job.watch->See(clock_.Steady(), looks);
+  job.stall = job.watch->stall();
   if (is_judged) {
     Testimony testimony = Ask(asked, looks, tree);
     for (const answers::RankLook& look : looks) {
@@ -293,6 +302,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
                                 pods.begin(), pods.end(),
                                 [](const StallPod& pod) { return pod.phase == Phase::kPending; });
     job.watch->Judge(clock_.Steady(), testimony, witness::SourceLine);
+    job.stall = job.watch->stall();
     LogStacks(job, testimony.dumps);  // before anything ends the job
   }
   Note(job);
@@ -300,20 +310,19 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
 }
 
 runs::StallRole StallKeeper::RoleOf(const Job& job, int rank) {
-  if (!job.watch || !job.watch->stall()) return runs::StallRole::kNone;
+  if (!job.stall) return runs::StallRole::kNone;
   const auto is_in = [rank](const std::vector<int>& ranks) {
     return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
   };
-  if (is_in(job.watch->stall()->missing)) return runs::StallRole::kLate;
-  return is_in(job.watch->stall()->waiting) ? runs::StallRole::kWaits : runs::StallRole::kNone;
+  if (is_in(job.stall->missing)) return runs::StallRole::kLate;
+  return is_in(job.stall->waiting) ? runs::StallRole::kWaits : runs::StallRole::kNone;
 }
 
 // A job that stands still is asked only by the watch, less and less often.
 void StallKeeper::Sample(const std::string& uid, Job& job, const std::vector<SampledRank>& ranks) {
   if (!job.sampler) job.sampler.emplace(clock_.Steady());
-  const bool stands_still = job.watch && job.watch->stall();
   const auto wait = job.sampler->See(clock_.Steady(), clock_.Now(),
-                                     stands_still ? std::vector<SampledRank>() : ranks);
+                                     job.stall ? std::vector<SampledRank>() : ranks);
   if (wait) progress_.NoteWait(uid, *wait);
 }
 
@@ -352,8 +361,14 @@ void StallKeeper::NoteLast(const Job& job) {
   }
 }
 
+// Of a launcher that watches all ranks of the job.
+std::optional<witness::StallWord> StallKeeper::WordOn(const Job& job) const {
+  const auto& [folder, pid] = job.ranks.begin()->second;
+  return job.most_pods == 1 ? witness::HearStall(folder, pid, clock_) : std::nullopt;
+}
+
 std::string StallKeeper::NoteOf(const Job& job) const {
-  if (const auto& stall = job.watch->stall()) {
+  if (const auto& stall = job.stall) {
     // In this order: a moment between the two readings may not date it before its last rank began.
     const auto age = std::chrono::duration_cast<base::Duration>(clock_.Steady() - stall->since);
     return api::StallNote(answers::NameOf(stall->kind), clock_.Now() - age, stall->text);
@@ -369,7 +384,7 @@ void StallKeeper::Note(Job& job) {
   text::Object annotations{
       {api::kStallAnnotation, note.empty() ? text::Json(nullptr) : text::Json(note)}};
   std::string past = job.past;
-  const auto& stall = job.watch->stall();
+  const auto& stall = job.stall;
   const bool is_same = stall && job.noted_since == stall->since;  // the watch knows more about it
   if (!job.noted.empty() && !is_same) past = api::WithPastStall(past, job.noted, clock_.Now());
   if (past != job.past) {
@@ -390,7 +405,7 @@ void StallKeeper::Note(Job& job) {
 // lowest rank.
 void StallKeeper::LogStacks(Job& job, const std::map<int, std::string>& dumps) const {
   using Action = api::StallPolicy::Action;
-  const auto& stall = job.watch->stall();
+  const auto& stall = job.stall;
   const bool is_new = stall && (!job.logged || job.logged->kind != stall->kind ||
                                 job.logged->missing != stall->missing);
   job.logged = stall;
@@ -406,7 +421,7 @@ void StallKeeper::LogStacks(Job& job, const std::map<int, std::string>& dumps) c
 // stall, which may have been "waiting" before; and not without the job that the event is about, or
 // nobody would know who has killed the rank.
 void StallKeeper::KillMissing(Job& job) {
-  const auto& stall = job.watch->stall();
+  const auto& stall = job.stall;
   if (job.policy.action != api::StallPolicy::Action::kRestart || job.most_pods < 2) return;
   if (!stall || stall->kind != answers::Stall::Kind::kStalled) return;
   const auto rank = answers::RankToKill(*stall, job.watch->looks());
