@@ -28,6 +28,7 @@ constexpr std::chrono::seconds kLook{1};
 // A pod whose Python has not come by then has none.
 constexpr std::chrono::seconds kSilent{5};
 constexpr std::chrono::milliseconds kSoonest{200};  // after a look, when a pod has ended
+constexpr std::chrono::milliseconds kHear{400};     // between looks: it asks nobody
 constexpr std::chrono::milliseconds kLongestAnswer{300};
 
 using Phase = StallPod::Phase;
@@ -186,7 +187,12 @@ void StallKeeper::Run() {
     meter_.KeepOpen(running);
     lock.lock();
     wake_.wait_for(lock, kSoonest, [this] { return is_stopped_; });
-    wake_.wait_for(lock, kLook - kSoonest, [this] { return is_stopped_ || has_end_; });
+    for (auto waited = kSoonest; waited < kLook && !is_stopped_ && !has_end_; waited += kHear) {
+      lock.unlock();
+      for (auto& [uid, job] : jobs_) Hear(job);
+      lock.lock();
+      wake_.wait_for(lock, kHear, [this] { return is_stopped_ || has_end_; });
+    }
     has_end_ = false;
   }
 }
@@ -278,12 +284,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
     now[rank] = place;
   }
   job.ranks = std::move(now);
-  if (job.policy.action == api::StallPolicy::Action::kOff) return;
-  if (auto word = WordOn(job)) {
-    job.watch.reset();
-    job.stall = std::move(word->stall);
-    return Note(job);
-  }
+  if (Hear(job) || job.policy.action == api::StallPolicy::Action::kOff) return;
   if (!job.watch) job.watch.emplace(job.policy.after, true, job.world);
   const bool is_judged = job.watch->See(clock_.Steady(), looks);
   job.stall = job.watch->stall();
@@ -361,10 +362,16 @@ void StallKeeper::NoteLast(const Job& job) {
   }
 }
 
-// Of a launcher that watches all ranks of the job.
-std::optional<witness::StallWord> StallKeeper::WordOn(const Job& job) const {
+// Returns whether a launcher watches all ranks of the job, so that nobody else has to.
+bool StallKeeper::Hear(Job& job) {
+  if (job.ranks.empty() || job.most_pods != 1) return false;
   const auto& [folder, pid] = job.ranks.begin()->second;
-  return job.most_pods == 1 ? witness::HearStall(folder, pid, clock_) : std::nullopt;
+  auto word = witness::HearStall(folder, pid, clock_);
+  if (!word) return false;
+  job.watch.reset();
+  job.stall = std::move(word->stall);
+  Note(job);
+  return true;
 }
 
 std::string StallKeeper::NoteOf(const Job& job) const {

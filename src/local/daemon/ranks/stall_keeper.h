@@ -90,7 +90,7 @@ class StallKeeper {
   void Run();
   void Look(const std::string& uid, const std::vector<StallPod>& pods, process::ProcessTree& tree);
   void Sample(const std::string& uid, Job& job, const std::vector<SampledRank>& ranks);
-  std::optional<witness::StallWord> WordOn(const Job& job) const;
+  bool Hear(Job& job);
   std::string NoteOf(const Job& job) const;
   static runs::StallRole RoleOf(const Job& job, int rank);
   void Note(Job& job);
