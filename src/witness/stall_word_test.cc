@@ -50,7 +50,7 @@ TEST(ParseStallWord, LeavesOutWhatIsNone) {
   constexpr const char* kRest = R"(,"waiting":[0],"missing":[1],"text":"a"})";
   ASSERT_TRUE(
       ParseStallWord(R"({"kind":"stalled","since":5)" + std::string(kRest), Instant(seconds(1))));
-  for (const std::string& begin :
+  for (const char* begin :
        {R"({"kind":"slowed","since":5)", R"({"since":5)", R"({"kind":"stalled")",
         R"({"kind":"stalled","since":-1)", R"({"kind":"stalled","since":"5")",
         R"({"kind":7,"since":5)", R"({"kind":"stalled","since":1e300)"}) {

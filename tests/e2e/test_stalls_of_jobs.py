@@ -186,12 +186,15 @@ def test_a_look_at_a_rank_that_waits_for_its_store_does_not_end_it(cluster):
 
 
 PATIENT = """\
-import os, signal, torch, torch.distributed as dist
-signal.signal(signal.SIGUSR1, lambda *_: None)
+import os, signal, time, torch, torch.distributed as dist
 dist.init_process_group("gloo")
 if os.environ["RANK"] == "2":
-    open("pid", "w").write(str(os.getpid()))
-    signal.pause()
+    signal.signal(signal.SIGUSR1, lambda *_: 1 / 0)
+    open(os.path.expanduser("~/pid"), "w").write(str(os.getpid()))
+    try:
+        time.sleep(600)
+    except ZeroDivisionError:
+        pass
 while True:
     dist.all_reduce(torch.ones(1))
 """
@@ -204,8 +207,8 @@ def patient(cluster):
     os.makedirs(code)
     with open(f"{code}/train.py", "w") as file:
         file.write(PATIENT)
-    cluster.run("run", "-d", "-n", "3", "--name=one", PYTHON, "train.py", cwd=code)
-    yield int(await_file(f"{code}/pid"))
+    cluster.run("run", "-d", "-n", "3", "--name=one", "train.py", cwd=code)
+    yield int(await_file(cluster.path("home", "pid")))
     cluster.run("delete", "one")
 
 
