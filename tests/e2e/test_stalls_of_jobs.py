@@ -1,4 +1,5 @@
 """A rank that holds the others of a job up is named where people look at the job; who hangs without Python, as far as the kernel tells."""
+import glob
 import json
 import os
 import re
@@ -9,7 +10,9 @@ import pytest
 
 import faults
 from embedded_api import Api
+from test_any_part_killed import parts
 from test_stalls import HANGS, PYTHON, kernel_says_where
+from waiting import await_file, await_true, await_words
 
 
 def test_pods_say_it_in_get_and_stacks_shows_it(cluster):
@@ -180,3 +183,58 @@ def test_a_look_at_a_rank_that_waits_for_its_store_does_not_end_it(cluster):
     open(cluster.path("home", "looked"), "w").close()
     cluster.wait_for_all("late", "SUCCEEDED")
     assert "[0-1] went on 0..1\n" in cluster.run("logs", "late", "--all").stdout
+
+
+PATIENT = """\
+import os, signal, time, torch, torch.distributed as dist
+dist.init_process_group("gloo")
+if os.environ["RANK"] == "2":
+    signal.signal(signal.SIGUSR1, lambda *_: 1 / 0)
+    open(os.path.expanduser("~/pid"), "w").write(str(os.getpid()))
+    try:
+        time.sleep(600)
+    except ZeroDivisionError:
+        pass
+while True:
+    dist.all_reduce(torch.ones(1))
+"""
+
+
+@pytest.fixture
+def patient(cluster):
+    """A job of three ranks in one pod, which go on once the last one gets SIGUSR1."""
+    code = cluster.path("home", "code")
+    os.makedirs(code)
+    with open(f"{code}/train.py", "w") as file:
+        file.write(PATIENT)
+    cluster.run("run", "-d", "-n", "3", "--name=one", "train.py", cwd=code)
+    yield int(await_file(cluster.path("home", "pid")))
+    cluster.run("delete", "one")
+
+
+def reason_of_stall(cluster):
+    return await_true(lambda: re.fullmatch(r"stalled \d+ s: (rank 2 has not entered all_reduce .*)", cluster.get("one").get("reason", "")))[1]
+
+
+def test_get_says_what_the_launcher_of_the_pod_says(cluster, patient):
+    reason = reason_of_stall(cluster)
+    assert re.search(rf"stalled \d+ s: {re.escape(reason)}$", cluster.run("logs", "one").stdout, re.MULTILINE)
+    word, = glob.glob(cluster.path("state", "muster", "pods", "*", "stacks", "stall-*"))
+    with open(word) as file:
+        told = json.load(file)
+    assert (told["kind"], told["waiting"], told["missing"], told["text"]) == ("stalled", [0, 1], [2], reason), told
+    os.kill(patient, signal.SIGUSR1)
+    await_true(lambda: "stalled" not in cluster.get("one").get("reason", ""))
+    assert "they continue after" in cluster.run("logs", "one").stdout
+    with open(word) as file:
+        assert json.load(file) == {}
+
+
+def test_a_launcher_that_does_not_run_is_not_waited_for(cluster, patient):
+    agent, = parts(cluster)["agent"]
+    os.kill(agent, signal.SIGSTOP)
+    reason_of_stall(cluster)
+    assert "stalled" not in cluster.run("logs", "one").stdout
+    os.kill(agent, signal.SIGCONT)
+    await_words("stalled", lambda: cluster.run("logs", "one").stdout)
+    reason_of_stall(cluster)

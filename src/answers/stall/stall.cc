@@ -23,6 +23,7 @@ constexpr milliseconds kLongestPause{60'000};
 // about its stack interrupts the rank.
 constexpr milliseconds kSoon{1'000};
 constexpr int kMostSoon = 4;
+constexpr seconds kLongestSettling{3};
 // A rank that answered goes back to sleep a moment after its last byte.
 constexpr int kDisturbedLooks = 2;
 // A rank that starts more often while others wait is what they wait for.
@@ -423,6 +424,14 @@ bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
     asked_soon_ = 0;
     return false;
   }
+  // A rank that somebody has just asked is not known to be idle, and to ask it would disturb it
+  // again.
+  const bool settles = std::any_of(ranks_.begin(), ranks_.end(), [&](const auto& each) {
+    const Known& known = each.second;
+    return !known.look.has_ended && !known.look.may_poll && now - known.still_since >= after_ &&
+           now - known.idle_since < after_;
+  });
+  if (settles && !asked_ && longest < after_ + kLongestSettling) return false;
   const bool is_idle_now = std::any_of(nearly_idle_.begin(), nearly_idle_.end(), [&](int rank) {
     const auto known = ranks_.find(rank);
     return known != ranks_.end() && now - known->second.idle_since >= after_;

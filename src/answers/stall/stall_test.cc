@@ -206,6 +206,27 @@ TEST(Stall, TwoWatchesOfTheSameRanksDelayEachOtherByAMoment) {
   }
 }
 
+// The daemon samples each rank every five seconds to know how the job spends its time.
+TEST(Stall, WhoIsAskedByOthersIsJudgedOnceItHasSettled) {
+  const std::map<int, std::string> dumps = {{0, kInBarrier}, {1, kAsleep}};
+  for (const int moment : {0, 1, 2, 3, 4}) {
+    Story story(2);
+    int second = 0;
+    bool is_asked = false;
+    for (; second < 20 && story.Said().empty(); ++second) {
+      if (second % 5 == moment || is_asked) {
+        for (const size_t rank : {0, 1}) {
+          story[rank].activity.dumped += 900;
+          story[rank].activity.switches += 8;
+          story[rank].activity.transfers += 30;
+        }
+      }
+      is_asked = story.Pass(1, {}, dumps) > 0;
+    }
+    EXPECT_LE(second, 5) << moment;
+  }
+}
+
 TEST(Stall, AskedSeldomerAndSeldomer) {
   Story story(2);
   EXPECT_LE(story.Pass(3600, {}, {{0, kInBarrier}, {1, kAsleep}}), 66);

@@ -374,6 +374,7 @@ void Agent::StopGroup(Ending ending, int signal, base::Duration grace) {
   if (is_draining_) return;
   if (!group_) return OnGroupGone();
   if (group_->IsStopping()) return;
+  stall_teller_.reset();
   if (ending != Ending::kSuccess) ShowStatus("stopping");
   if (stop_timer_ == 0) stop_timer_ = loop_->After(kLookForSleepers, [this] { SayWhoSleeps(); });
   for (const pid_t pid : group_->Pids()) {

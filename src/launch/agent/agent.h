@@ -33,6 +33,7 @@
 #include "runs/progress/progress_text.h"
 #include "warm/link.h"
 #include "witness/stacks.h"
+#include "witness/stall_word.h"
 
 namespace launch {
 
@@ -135,6 +136,7 @@ class Agent : private rendezvous::RendezvousEvents {
   void AwaitStacks(std::shared_ptr<const witness::Question> question, base::Duration waited,
                    process::EventLoop::TimerId& timer, std::function<void(Dumps)> then);
   void SayStall(const std::map<int, std::string>& dumps = {});
+  void TellStall();
   // The present stall, or one that has just ended; "" for none.
   std::string StallNow() const;
   void SayStraggler();
@@ -219,6 +221,8 @@ class Agent : private rendezvous::RendezvousEvents {
   std::unique_ptr<PrivateFolder> own_folder_;
   std::string stacks_folder_;  // "" when ranks cannot be asked
   bool watches_stalls_ = false;
+  bool is_in_pod_ = false;  // of the embedded cluster, whose daemon hears of stalls
+  std::optional<witness::StallTeller> stall_teller_;  // of the current attempt, once it runs
   std::optional<answers::StallWatch> stall_watch_;
   std::optional<answers::Stall> said_stall_;
   std::string ended_stall_;  // the last one that was said to be over, and when it was

@@ -38,6 +38,7 @@ void Agent::PrepareStacks() {
   if (options_.kind == ProgramKind::kProgram) return;
   if (given) {
     stacks_folder_ = *given == "off" ? "" : *given;
+    is_in_pod_ = watches_stalls_;
     return;
   }
   // Best effort: the job does not depend on it.
@@ -60,6 +61,7 @@ void Agent::WatchStalls() {
   straggler_looks_ = 0;
   snapshots_.reset();
   stall_watch_.reset();
+  stall_teller_.reset();
   said_stall_.reset();
   ended_stall_.clear();
   stall_at_failure_.clear();
@@ -98,6 +100,7 @@ void Agent::LookForStalls() {
   if (!asks) {
     snapshots_->Take(looks, [this] { SayStraggler(); });
     SayStall();
+    TellStall();
     return LookForStallsLater(kLook);
   }
   std::vector<pid_t> running;
@@ -131,6 +134,7 @@ void Agent::LookForStalls() {
     }
     stall_watch_->Judge(clock_.Steady(), testimony, witness::SourceLine);
     SayStall(testimony.dumps);
+    TellStall();
     if (!group_->IsStopping()) LookForStallsLater(kLook - kAnswer);
   });
 }
@@ -182,6 +186,15 @@ void Agent::SayStall(const std::map<int, std::string>& dumps) {
     return;
   }
   EndStalled(*stall, said);
+}
+
+// Only if it sees all ranks, and not about a rank that it has just killed: the others stop, too.
+void Agent::TellStall() {
+  const std::vector<pid_t> pids = group_->Pids();
+  const bool sees_all = MakeGroup().world_size == options_.nproc_per_node;
+  if (!is_in_pod_ || !sees_all || stalled_ || group_->IsStopping()) return;
+  if (!stall_teller_ && pids[0] != 0) stall_teller_.emplace(stacks_folder_, pids[0]);
+  if (stall_teller_) stall_teller_->Tell({stall_watch_->stall()});
 }
 
 // A rank that waits in vain moves again to say so, and its process takes a while to end.

@@ -28,6 +28,7 @@ constexpr std::chrono::seconds kLook{1};
 // A pod whose Python has not come by then has none.
 constexpr std::chrono::seconds kSilent{5};
 constexpr std::chrono::milliseconds kSoonest{200};  // after a look, when a pod has ended
+constexpr std::chrono::milliseconds kHear{400};     // between looks: it asks nobody
 constexpr std::chrono::milliseconds kLongestAnswer{300};
 
 using Phase = StallPod::Phase;
@@ -186,7 +187,12 @@ void StallKeeper::Run() {
     meter_.KeepOpen(running);
     lock.lock();
     wake_.wait_for(lock, kSoonest, [this] { return is_stopped_; });
-    wake_.wait_for(lock, kLook - kSoonest, [this] { return is_stopped_ || has_end_; });
+    for (auto waited = kSoonest; waited < kLook && !is_stopped_ && !has_end_; waited += kHear) {
+      lock.unlock();
+      for (auto& [uid, job] : jobs_) Hear(job);
+      lock.lock();
+      wake_.wait_for(lock, kHear, [this] { return is_stopped_ || has_end_; });
+    }
     has_end_ = false;
   }
 }
@@ -248,7 +254,10 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
   }
   if (job.world == 0) job.world = world_before;
   // An elastic job has begun again with fewer or more ranks.
-  if (job.world != world_before) job.watch.reset();
+  if (job.world != world_before) {
+    job.watch.reset();
+    job.stall.reset();
+  }
   const bool has_gpus = std::any_of(pods.begin(), pods.end(), [](const StallPod& pod) {
     return pod.phase == Phase::kRunning && !pod.gpu_units.empty();
   });
@@ -275,9 +284,10 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
     now[rank] = place;
   }
   job.ranks = std::move(now);
-  if (job.policy.action == api::StallPolicy::Action::kOff) return;
+  if (Hear(job) || job.policy.action == api::StallPolicy::Action::kOff) return;
   if (!job.watch) job.watch.emplace(job.policy.after, true, job.world);
   const bool is_judged = job.watch->See(clock_.Steady(), looks);
+  job.stall = job.watch->stall();
   if (is_judged) {
     Testimony testimony = Ask(asked, looks, tree);
     for (const answers::RankLook& look : looks) {
@@ -293,6 +303,7 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
                                 pods.begin(), pods.end(),
                                 [](const StallPod& pod) { return pod.phase == Phase::kPending; });
     job.watch->Judge(clock_.Steady(), testimony, witness::SourceLine);
+    job.stall = job.watch->stall();
     LogStacks(job, testimony.dumps);  // before anything ends the job
   }
   Note(job);
@@ -300,20 +311,19 @@ void StallKeeper::Look(const std::string& uid, const std::vector<StallPod>& pods
 }
 
 runs::StallRole StallKeeper::RoleOf(const Job& job, int rank) {
-  if (!job.watch || !job.watch->stall()) return runs::StallRole::kNone;
+  if (!job.stall) return runs::StallRole::kNone;
   const auto is_in = [rank](const std::vector<int>& ranks) {
     return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
   };
-  if (is_in(job.watch->stall()->missing)) return runs::StallRole::kLate;
-  return is_in(job.watch->stall()->waiting) ? runs::StallRole::kWaits : runs::StallRole::kNone;
+  if (is_in(job.stall->missing)) return runs::StallRole::kLate;
+  return is_in(job.stall->waiting) ? runs::StallRole::kWaits : runs::StallRole::kNone;
 }
 
 // A job that stands still is asked only by the watch, less and less often.
 void StallKeeper::Sample(const std::string& uid, Job& job, const std::vector<SampledRank>& ranks) {
   if (!job.sampler) job.sampler.emplace(clock_.Steady());
-  const bool stands_still = job.watch && job.watch->stall();
   const auto wait = job.sampler->See(clock_.Steady(), clock_.Now(),
-                                     stands_still ? std::vector<SampledRank>() : ranks);
+                                     job.stall ? std::vector<SampledRank>() : ranks);
   if (wait) progress_.NoteWait(uid, *wait);
 }
 
@@ -352,8 +362,20 @@ void StallKeeper::NoteLast(const Job& job) {
   }
 }
 
+// Returns whether a launcher watches all ranks of the job, so that nobody else has to.
+bool StallKeeper::Hear(Job& job) {
+  if (job.ranks.empty() || job.most_pods != 1) return false;
+  const auto& [folder, pid] = job.ranks.begin()->second;
+  auto word = witness::HearStall(folder, pid, clock_);
+  if (!word) return false;
+  job.watch.reset();
+  job.stall = std::move(word->stall);
+  Note(job);
+  return true;
+}
+
 std::string StallKeeper::NoteOf(const Job& job) const {
-  if (const auto& stall = job.watch->stall()) {
+  if (const auto& stall = job.stall) {
     // In this order: a moment between the two readings may not date it before its last rank began.
     const auto age = std::chrono::duration_cast<base::Duration>(clock_.Steady() - stall->since);
     return api::StallNote(answers::NameOf(stall->kind), clock_.Now() - age, stall->text);
@@ -369,7 +391,7 @@ void StallKeeper::Note(Job& job) {
   text::Object annotations{
       {api::kStallAnnotation, note.empty() ? text::Json(nullptr) : text::Json(note)}};
   std::string past = job.past;
-  const auto& stall = job.watch->stall();
+  const auto& stall = job.stall;
   const bool is_same = stall && job.noted_since == stall->since;  // the watch knows more about it
   if (!job.noted.empty() && !is_same) past = api::WithPastStall(past, job.noted, clock_.Now());
   if (past != job.past) {
@@ -390,7 +412,7 @@ void StallKeeper::Note(Job& job) {
 // lowest rank.
 void StallKeeper::LogStacks(Job& job, const std::map<int, std::string>& dumps) const {
   using Action = api::StallPolicy::Action;
-  const auto& stall = job.watch->stall();
+  const auto& stall = job.stall;
   const bool is_new = stall && (!job.logged || job.logged->kind != stall->kind ||
                                 job.logged->missing != stall->missing);
   job.logged = stall;
@@ -406,7 +428,7 @@ void StallKeeper::LogStacks(Job& job, const std::map<int, std::string>& dumps) c
 // stall, which may have been "waiting" before; and not without the job that the event is about, or
 // nobody would know who has killed the rank.
 void StallKeeper::KillMissing(Job& job) {
-  const auto& stall = job.watch->stall();
+  const auto& stall = job.stall;
   if (job.policy.action != api::StallPolicy::Action::kRestart || job.most_pods < 2) return;
   if (!stall || stall->kind != answers::Stall::Kind::kStalled) return;
   const auto rank = answers::RankToKill(*stall, job.watch->looks());

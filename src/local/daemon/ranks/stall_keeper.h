@@ -27,6 +27,7 @@
 #include "process/procfs.h"
 #include "text/json.h"
 #include "witness/stacks.h"
+#include "witness/stall_word.h"
 
 namespace local::daemon {
 
@@ -63,7 +64,8 @@ class StallKeeper {
     std::string name, namespace_name;
     int world = 0;
     api::StallPolicy policy{};
-    std::optional<answers::StallWatch> watch;
+    std::optional<answers::StallWatch> watch;  // unless the launcher in the pod tells
+    std::optional<answers::Stall> stall;       // the present one
     std::optional<RankSampler> sampler;
     std::map<int, std::pair<std::string, pid_t>> ranks;  // folder and pid of each rank that was
                                                          // found
@@ -88,6 +90,7 @@ class StallKeeper {
   void Run();
   void Look(const std::string& uid, const std::vector<StallPod>& pods, process::ProcessTree& tree);
   void Sample(const std::string& uid, Job& job, const std::vector<SampledRank>& ranks);
+  bool Hear(Job& job);
   std::string NoteOf(const Job& job) const;
   static runs::StallRole RoleOf(const Job& job, int rank);
   void Note(Job& job);
