@@ -146,5 +146,21 @@ TEST(FirstRank, AProgressBarIsNoTracebackThatTheLogHasLost) {
   EXPECT_EQ(RankNamedIn(ReadLogs({{"l", "[rank1]:   0%|    | 0/500\n" + failure + tables}})), 1);
 }
 
+TEST(FirstRank, OfALocalRankTheNodesAgentKnowsTheGlobalOne) {
+  const auto log = [](const std::string& global, const std::string& error) {
+    return "[default] Rendezvous complete for workers. Result:\n  local_ranks=[0, 1]\n"
+           "  role_ranks=[0, 1]\n  global_ranks=" +
+           global + "\n[default1]:Traceback (most recent call last):\n" +
+           "[default1]:  File \"/w/a.py\", line 3, in f\n[default1]:" + error + "\n";
+  };
+  const std::string lost = "RuntimeError: Connection closed by peer [10.0.0.7]:123";
+  EXPECT_EQ(RankNamedIn(ReadLogs(
+                {{"n1.log", log("[0, 1]", lost)}, {"n2.log", log("[2, 3]", "KeyError: 'k'")}})),
+            3);
+  const std::string both = "  local_ranks=[0, 1]\n  global_ranks=[0, 1]\n";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", both + log("[2, 3]", "KeyError: 'k'")}})),
+            std::nullopt);
+}
+
 }  // namespace
 }  // namespace answers

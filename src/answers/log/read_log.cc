@@ -272,10 +272,17 @@ bool IsHere(const LauncherRow& row, const LauncherWords& words) {
          (*row.rank >= words.ranks->first && *row.rank <= words.ranks->last);
 }
 
-// Finds the global rank of a node's local rank, from its lines and from its agent's table.
+// Finds the global rank of a node's local rank, from its lines and from its agent's tables.
 class LocalRanks {
  public:
   LocalRanks(const std::vector<Split>& lines, const LauncherWords& words) : node_(words.ranks) {
+    std::map<std::string_view, std::vector<std::string_view>> texts;
+    for (const Split& split : lines) {
+      if (!split.rank && !split.local_rank) texts[split.pod].push_back(split.line.text);
+    }
+    for (const auto& [pod, of_pod] : texts) {
+      for (const auto& [local, rank] : ReadRanksOfLocals(of_pod)) ranks_[{pod, local}] = rank;
+    }
     for (const LauncherRow& row : words.rows) {
       if (!IsHere(row, words)) continue;
       if (row.rank && row.local_rank) ranks_[{"", *row.local_rank}] = *row.rank;
@@ -294,7 +301,7 @@ class LocalRanks {
 
  private:
   const std::optional<NodeRanks> node_;
-  std::map<std::pair<std::string_view, int>, int> ranks_;
+  std::map<std::pair<std::string_view, int>, std::optional<int>> ranks_;
 };
 
 std::vector<std::string_view> TextsOf(const std::vector<Split>& lines) {
