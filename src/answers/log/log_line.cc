@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "answers/log/actor_rank.h"
 #include "answers/log/foreign_prefix.h"
 #include "base/strings.h"
 
@@ -408,6 +409,17 @@ LogLine Within(const LogLine& outer, std::string_view text) {
   return line;
 }
 
+void NameActors(std::vector<LogLine>& lines) {
+  ActorRanks ranks;
+  for (const LogLine& line : lines) {
+    ranks.ReadName(line.pod);
+    ranks.ReadRow(line.text);
+  }
+  for (LogLine& line : lines) {
+    if (!line.rank && !line.pod.empty()) line.rank = ranks.RankOf(line.pod);
+  }
+}
+
 }  // namespace
 
 std::string WithoutEscapes(std::string_view text) {
@@ -478,6 +490,7 @@ std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines) {
     }
     read.push_back(Within(line, line.text));
   }
+  NameActors(read);
   return read;
 }
 
