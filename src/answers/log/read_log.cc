@@ -16,6 +16,7 @@
 #include "answers/log/log_line.h"
 #include "answers/log/own_rank.h"
 #include "answers/log/own_stamp.h"
+#include "answers/log/rank_field.h"
 #include "answers/log/sweep_log.h"
 #include "answers/watchdog.h"
 #include "answers/witness_line.h"
@@ -151,6 +152,7 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
       lines.erase(lines.begin(), lines.end() - static_cast<ptrdiff_t>(limit));
   }
   TakeForeignPrefixes(lines);
+  TakeRankFields(lines);
   std::vector<Split> split;
   split.reserve(lines.size());
   for (const LogLine& line : lines) {
