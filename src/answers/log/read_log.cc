@@ -313,6 +313,26 @@ std::vector<std::string_view> TextsOf(const std::vector<Split>& lines) {
   return texts;
 }
 
+// The source of torchrun's table, if each line has one and all tables are from the same one.
+std::optional<std::string> TablesPod(const File& file) {
+  std::set<std::string_view> pods;
+  for (const Split& split : file.lines) {
+    if (base::Trim(split.line.text).starts_with("Root Cause (first observed failure)")) {
+      pods.insert(split.pod);
+    }
+  }
+  return pods.size() == 1 && !pods.begin()->empty() ? std::optional(std::string(*pods.begin()))
+                                                    : std::nullopt;
+}
+
+// Whether nothing in the file distinguishes several processes.
+bool IsOfOneProcess(const File& file) {
+  return file.words.rows.empty() &&
+         std::none_of(file.lines.begin(), file.lines.end(), [](const Split& split) {
+           return split.rank || split.local_rank || !split.pod.empty();
+         });
+}
+
 // Finds the rank whose process the kernel has killed, by the PIDs in the launchers' messages of all
 // files.
 class KilledRanks {
@@ -394,7 +414,8 @@ class Sorter {
     }
     before_ += file.lines.size();
     if (!file.rank && !has_prefixes) NoteDevices(file, name, attempt);
-    AddWords(file.texts, has_recovered ? LauncherWords{} : file.words, name, attempt);
+    AddWords(file.texts, has_recovered ? LauncherWords{} : file.words,
+             TablesPod(file).value_or(name), attempt);
   }
 
   // Must be called before logs are added, so that launchers' messages about these ranks find them.
@@ -583,6 +604,8 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
     file.texts = TextsOf(file.lines);
     file.words = ReadLauncherWords(file.texts);
     if (!file.words.ranks) file.words.ranks = file.log->ranks;
+    const auto own = IsOfOneProcess(file) ? RankInEnvironment(file.texts) : std::nullopt;
+    if (own) file.rank = own;
   }
   // Programs' timestamps have an unknown time zone and cannot be compared with the times of error
   // files.
