@@ -176,6 +176,21 @@ bool TakeMpi(LogLine& line) {
   return true;
 }
 
+// Takes "[HOST:mpi_rank_3]" of MVAPICH, which has the name of a function behind it.
+bool TakeMvapich(LogLine& line) {
+  constexpr std::string_view kName = ":mpi_rank_";
+  const size_t name = line.text.find(kName);
+  if (!line.text.starts_with('[') || name == std::string_view::npos || name > line.text.find(' ')) {
+    return false;
+  }
+  std::string_view text = line.text.substr(name + kName.size());
+  const auto rank = TakeNumber(text);
+  if (!rank || !Take(text, "][")) return false;
+  line.rank = rank;
+  line.text = line.text.substr(line.text.size() - text.size() - 1);
+  return true;
+}
+
 // Takes "worker-1  | ": the service of docker compose and the number of its container.
 bool TakeService(LogLine& line) {
   const std::string_view text = line.text;
@@ -458,7 +473,7 @@ LogLine ReadLogLine(std::string_view text) {
   const std::string_view trimmed = line.text;
   bool has_task = false;
   for (;;) {
-    if ((!line.time && TakeTime(line)) || TakeRank(line) || TakeMpi(line)) {
+    if ((!line.time && TakeTime(line)) || TakeRank(line) || TakeMpi(line) || TakeMvapich(line)) {
       continue;
     }
     if (line.pod.empty() &&

@@ -107,6 +107,15 @@ TEST(LogLine, MpirunAndHorovodrunTagALineWithItsRank) {
   }
 }
 
+TEST(LogLine, MvapichNamesItsRank) {
+  const LogLine line =
+      ReadLogLine("[gpu-2:mpi_rank_5][error_sighandler] Caught error: Aborted (signal 6)");
+  EXPECT_EQ(line.rank, 5);
+  EXPECT_EQ(line.text, "[error_sighandler] Caught error: Aborted (signal 6)");
+  EXPECT_FALSE(ReadLogLine("[a:mpi_rank_5] x").rank);
+  EXPECT_FALSE(ReadLogLine("[gpu-2: see a:mpi_rank_5][b] x").rank);
+}
+
 TEST(LogLine, PalsPrintsTheHostAndTheRank) {
   const std::string log = Prefixed("x1c0s25b0n0.hsn.example.org 7: ", kRaised) +
                           "x1c0s1b0n0.hsn.example.org 0: using cuda:0\n"

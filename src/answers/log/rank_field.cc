@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "answers/has_any.h"
 #include "answers/rank_number.h"
 #include "answers/traceback.h"
 #include "base/strings.h"
@@ -107,6 +108,27 @@ std::optional<Field> ReadField(std::string_view text) {
   return std::nullopt;
 }
 
+// The number in PyTorch's own records may be that in a group, and Lightning's are about a child.
+bool IsPyTorchs(std::string_view text) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"ProcessGroup", "WorkNCCL", "NCCL watchdog", "Watchdog caught", "watchdog thread",
+       "] Child process with PID "});
+  return HasAny(text, kWords);
+}
+
+// Whether a program has begun the line with "[rank 3]", "[Rank: 3]" or "(rank 3)".
+bool BeginsWithRank(std::string_view text) {
+  if (!text.starts_with('[') && !text.starts_with('(')) return false;
+  for (const std::string_view key : {"rank", "Rank", "RANK"}) {
+    if (!text.substr(1).starts_with(key)) continue;
+    const auto field = ReadFieldAt(text, 1, key.size());
+    const size_t end = text.find_first_of("])");
+    return field && end != std::string_view::npos && base::IsDigit(text[end - 1]) &&
+           text[end] == (text[0] == '[' ? ']' : ')');
+  }
+  return false;
+}
+
 // Returns for each line whether it is the first of a record. A carrier of lines stamps all of them.
 std::vector<bool> FindRecords(const std::vector<LogLine>& lines) {
   const bool is_carried = std::all_of(lines.begin(), lines.end(), [](const LogLine& line) {
@@ -115,7 +137,7 @@ std::vector<bool> FindRecords(const std::vector<LogLine>& lines) {
   std::vector<bool> are_records;
   for (const LogLine& line : lines) {
     are_records.push_back(line.own_time || (line.time && !is_carried) ||
-                          line.text.starts_with("{\""));
+                          line.text.starts_with("{\"") || BeginsWithRank(line.text));
   }
   return are_records;
 }
@@ -126,9 +148,7 @@ class Fields {
   Fields(const std::vector<LogLine>& lines, const std::vector<bool>& are_records) {
     for (size_t i = 0; i < lines.size(); ++i) {
       const LogLine& line = lines[i];
-      // The number in PyTorch's own records may be that in a group.
-      const bool is_record =
-          are_records[i] && line.text.find("ProcessGroup") == std::string_view::npos;
+      const bool is_record = are_records[i] && !IsPyTorchs(line.text);
       fields_.push_back(is_record ? ReadField(line.text) : std::nullopt);
       records_ += is_record;
       if (!fields_.back()) continue;
@@ -172,6 +192,16 @@ class Fields {
   std::set<std::string> others_;  // spellings of other numbers than ranks
   size_t records_ = 0;
 };
+
+// Whether a logger may have written a traceback below this record. Below another one it may be that
+// of another process, which Python printed.
+bool IsOfError(std::string_view text) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"error", "exception", "critical", "fatal", "fail", "crash", "traceback", "warn"});
+  const bool is_glogs =
+      text.size() > 1 && (text[0] == 'E' || text[0] == 'F') && base::IsDigit(text[1]);
+  return is_glogs || HasAny(base::ToLower(text), kWords);
+}
 
 // Which lines below a record belong to it: its traceback, with those that it followed from.
 class Below {
@@ -222,6 +252,7 @@ void TakeRankFields(std::vector<LogLine>& lines) {
     if (are_records[i] || has_source) {
       rank = has_source ? std::nullopt : fields.RankOf(i);
       if (rank) line.rank = rank;
+      if (!IsOfError(line.text)) rank.reset();
       record = &line;
       // SGLang's records end with the first line of a traceback.
       below = Below();

@@ -34,7 +34,8 @@ TEST(RankField, OfARecordIsThatOfTheTracebackBelow) {
         "I0302 10:11:04.120000 77 loop.py:3] [rank%] $",
         "2026-05-06T01:10:05Z [error    ] $                 rank=% step=3",
         "2026/05/06 01:10:05 (rank %) $", "[2025-09-03 14:47:27 TP%] $",
-        "[2025-09-03 14:47:27 TP% EP0] $"}) {
+        "[2025-09-03 14:47:27 TP% EP0] $", "[Rank %] $", "[rank % of 8] $", "[rank: %] $",
+        "(rank %) $"}) {
     const std::string log = Record(form, 0, "ready") + Record(form, 5, "ready") +
                             Record(form, 5, "training failed") + std::string(kBelow) +
                             Record(form, 0, "Connection closed by peer");
@@ -51,7 +52,9 @@ TEST(RankField, IsNoNumberOfAFewMessages) {
   for (const char* const form :
        {"2026-05-06 01:10:05,118 [local rank %] $", "2026-05-06 01:10:05,118 local_rank=% $",
         "2026-05-06 01:10:05,118 | lora rank=% | $", "[2025-09-03 14:47:27 DP1 TP%] $",
-        "2026-05-06 01:10:05,118 node rank: % $"}) {
+        "2026-05-06 01:10:05,118 node rank: % $", "rank % $", "[PG 1 Rank %] $",
+        "[Rank %] Watchdog caught collective operation $",
+        "[rank: %] Child process with PID 42 $"}) {
     const std::string log = Record(form, 1, "a") + Record(form, 2, "b") + Record(form, 3, "c");
     EXPECT_EQ(RankOfRecords(log + std::string(kBelow)), std::nullopt) << form;
   }
@@ -62,6 +65,10 @@ TEST(RankField, IsNotThatOfAnotherProcessesLines) {
   const std::string records = Record(form, 1, "a") + Record(form, 2, "b");
   EXPECT_EQ(RankOfRecords(records + std::string(kBelow)), 2);
   EXPECT_EQ(RankOfRecords(records + "bye\n" + std::string(kBelow)), std::nullopt);
+  const std::string work = "[Rank %] $";
+  EXPECT_EQ(RankOfRecords(Record(work, 1, "step") + Record(work, 2, "step") + std::string(kBelow)),
+            std::nullopt)
+      << "Python prints a traceback without a record";
   std::vector<LogLine> lines = ReadLogLines(
       {"2026-05-06 01:10:05,118 ERROR rank=1 | a", "2026-05-06 01:10:05,118 ERROR rank=2 | b",
        "Traceback (most recent call last):", "  File \"/w/a.py\", line 3, in f", "KeyError: 'k'",
