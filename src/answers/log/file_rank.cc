@@ -95,6 +95,34 @@ std::optional<Numbered> ReadNumbered(std::string_view path) {
   return Numbered{std::string(path.substr(0, begin)), std::string(path.substr(last + 1)), *number};
 }
 
+// Leaves of "gpu-b-" and "n12_" what hosts of one kind have in common.
+std::string KindOfHost(std::string_view before) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  std::string kind;
+  for (size_t i = 0; i < before.size(); ++i) {
+    const bool is_alone = is_letter(before[i]) && (i == 0 || !is_letter(before[i - 1])) &&
+                          (i + 1 == before.size() || !is_letter(before[i + 1]));
+    const char kept = is_alone || base::IsDigit(before[i]) ? '0' : before[i];
+    if (kept != '0' || !kind.ends_with('0')) kind += kept;
+  }
+  return kind;
+}
+
+// The numbers of similar names, by what stands before and behind them.
+using Alike = std::map<std::pair<std::string, std::string>, std::set<int>>;
+
+// Whether another host has files of the same numbers, which are then local ranks.
+bool AreLocal(const Alike& alike, const Numbered& of) {
+  const std::set<int>& ours = alike.at({of.before, of.behind});
+  return std::any_of(alike.begin(), alike.end(), [&](const auto& other) {
+    const auto& [place, numbers] = other;
+    return place.first != of.before && place.second == of.behind &&
+           KindOfHost(place.first) == KindOfHost(of.before) &&
+           std::any_of(numbers.begin(), numbers.end(),
+                       [&ours](int number) { return ours.contains(number); });
+  });
+}
+
 }  // namespace
 
 std::optional<int> RankOfPod(std::string_view pod, bool has_master) {
@@ -111,7 +139,7 @@ std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>
     return StemOf(path).ends_with("-master-0");
   });
   std::vector<std::optional<int>> ranks;
-  std::map<std::pair<std::string, std::string>, std::set<int>> alike;
+  Alike alike;
   std::map<std::string, std::set<int>> siblings;
   for (const std::string_view path : paths) {
     auto rank = NamedRank(path);
@@ -134,7 +162,8 @@ std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>
       ranks[i] = folder->number;
     }
     const auto numbered = ranks[i] ? std::nullopt : ReadNumbered(paths[i]);
-    if (numbered && alike[{numbered->before, numbered->behind}].size() > 1) {
+    if (numbered && alike[{numbered->before, numbered->behind}].size() > 1 &&
+        !AreLocal(alike, *numbered)) {
       ranks[i] = numbered->number;
     }
   }

@@ -15,7 +15,8 @@ std::optional<int> RankOfPod(std::string_view pod, bool has_master);
 // rank ("attempt_0/3/stderr.log"), folders that count from 0 ("0/log", "1/log"), a pod's number
 // ("job-worker-2.log", "train-node-0-2-x7f2k.log"), or the last number in which similar names
 // differ ("slurm-8812-5.out", "worker_2.err"). Numbers of nodes and attempts are not ranks, and
-// neither is that of a pod whose name has no extension. Pure.
+// neither are those that the files of two hosts share ("gpu-a-0.log", "gpu-b-0.log") or that of a
+// pod whose name has no extension. Pure.
 std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>& paths);
 
 }  // namespace answers

@@ -38,5 +38,14 @@ TEST(FileRank, ByTheNumberInWhichNamesDiffer) {
             (Ranks{std::nullopt, std::nullopt, std::nullopt, std::nullopt}));
 }
 
+TEST(FileRank, NumbersThatTwoHostsShareAreLocalRanks) {
+  const Ranks none(4);
+  EXPECT_EQ(RanksOfFiles({"gpu-a-0.log", "gpu-a-1.log", "gpu-b-0.log", "gpu-b-1.log"}), none);
+  EXPECT_EQ(RanksOfFiles({"n1_0.out", "n1_1.out", "n12_0.out", "n12_1.out"}), none);
+  EXPECT_EQ(RanksOfFiles({"n1_0.out", "n1_1.out", "n2_2.out", "n2_3.out"}), (Ranks{0, 1, 2, 3}));
+  EXPECT_EQ(RanksOfFiles({"stdout_0.log", "stdout_1.log", "stderr_0.log", "stderr_1.log"}),
+            (Ranks{0, 1, 0, 1}));
+}
+
 }  // namespace
 }  // namespace answers

@@ -146,5 +146,61 @@ TEST(FirstRank, AProgressBarIsNoTracebackThatTheLogHasLost) {
   EXPECT_EQ(RankNamedIn(ReadLogs({{"l", "[rank1]:   0%|    | 0/500\n" + failure + tables}})), 1);
 }
 
+TEST(FirstRank, OfALocalRankTheNodesAgentKnowsTheGlobalOne) {
+  const auto log = [](const std::string& global, const std::string& error) {
+    return "[default] Rendezvous complete for workers. Result:\n  local_ranks=[0, 1]\n"
+           "  role_ranks=[0, 1]\n  global_ranks=" +
+           global + "\n[default1]:Traceback (most recent call last):\n" +
+           "[default1]:  File \"/w/a.py\", line 3, in f\n[default1]:" + error + "\n";
+  };
+  const std::string lost = "RuntimeError: Connection closed by peer [10.0.0.7]:123";
+  EXPECT_EQ(RankNamedIn(ReadLogs(
+                {{"n1.log", log("[0, 1]", lost)}, {"n2.log", log("[2, 3]", "KeyError: 'k'")}})),
+            3);
+  const std::string both = "  local_ranks=[0, 1]\n  global_ranks=[0, 1]\n";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", both + log("[2, 3]", "KeyError: 'k'")}})),
+            std::nullopt);
+}
+
+TEST(FirstRank, TheEnvironmentThatAWorkersLogShows) {
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\nKeyError: 'k'\n";
+  const std::string shown = "LOCAL_RANK=2\nRANK=6\nWORLD_SIZE=8\n";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"gpu-b-2.log", shown + raised},
+                                  {"gpu-b-3.log", "LOCAL_RANK=3\nRANK=7\nstep 1 loss 0.5\n"}})),
+            6);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"x.log",
+                                   "declare -x LOCAL_RANK=\"1\"\n"
+                                   "declare -x RANK=\"3\"\n" +
+                                       raised}})),
+            3);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"x.log", "RANK=1\nWORLD_SIZE=2\n" + raised}})), std::nullopt)
+      << "an operator's, of a pod with several processes";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"x.log", shown + "LOCAL_RANK=3\nRANK=7\n" + raised}})),
+            std::nullopt);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"x.log", "LOCAL_RANK=2\nRANK=6\nWORLD_SIZE=4\n" + raised}})),
+            std::nullopt);
+}
+
+// SkyPilot's "rank" is that of the node.
+TEST(FirstRank, OfANodesLinesItsAgentNamesTheRank) {
+  const auto node = [](const std::string& name, const std::string& text) {
+    std::string lines;
+    for (size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
+      lines += "(" + name + ") " + text.substr(at, end + 1 - at);
+    }
+    return lines;
+  };
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\nKeyError: 'k'\n";
+  const std::string table =
+      "Root Cause (first observed failure):\n[0]:\n  time      : 2023-08-05_13:59:34\n"
+      "  host      : n2\n  rank      : 5 (local_rank: 1)\n  exitcode  : 1 (pid: 22640)\n";
+  const std::string head = node("head, rank=0, pid=7", "step 1 loss 0.5\n");
+  const std::string worker = "worker1, rank=1, pid=8, ip=10.0.0.2";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"x.log", head + node(worker, raised + table)}})), 5);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"x.log", head + node(worker, raised)}})), std::nullopt);
+}
+
 }  // namespace
 }  // namespace answers

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "answers/log/actor_rank.h"
 #include "answers/log/mpi_words.h"
 #include "answers/log/own_stamp.h"
 #include "answers/program_words.h"
@@ -41,6 +42,21 @@ std::optional<int> NumberOf(std::string_view value) {
 std::optional<int> NumberBehind(std::string_view line, std::string_view words) {
   const size_t at = line.find(words);
   return at == std::string_view::npos ? std::nullopt : NumberOf(line.substr(at + words.size()));
+}
+
+// Reads "0, 1, 2]" behind the words.
+std::optional<std::vector<int>> ListBehind(std::string_view line, std::string_view words) {
+  const size_t at = base::Trim(line).starts_with(words) ? line.find(words) : std::string_view::npos;
+  const size_t end = line.find(']', at);
+  if (end == std::string_view::npos) return std::nullopt;
+  std::vector<int> numbers;
+  for (const std::string& part :
+       base::Split(line.substr(at + words.size(), end - at - words.size()), ',')) {
+    const auto number = NumberOf(base::Trim(part));
+    if (!number) return std::nullopt;
+    numbers.push_back(*number);
+  }
+  return numbers;
 }
 
 // Turns Python's -9 into the shell's 137.
@@ -189,16 +205,16 @@ std::optional<LauncherRow> ReadSrun(const Lines& lines, size_t at) {
   return row;
 }
 
-// Reads mpirun's "Process name: [[29973,1],3]" and Horovod's "Process name: 3", with the exit code
-// in the next line.
+// Reads mpirun's "Process name: [[29973,1],3]", PRRTE's "[prterun-HOST-81012@1,3]" and Horovod's
+// "Process name: 3", with the exit code in the next line.
 std::optional<LauncherRow> ReadProcessName(const Lines& lines, size_t at) {
   const auto name = TableValue(lines[at], "Process name");
   if (!name || at + 1 == lines.size()) return std::nullopt;
   const auto code = TableValue(lines[at + 1], "Exit code");
   if (!code || !NumberOf(*code)) return std::nullopt;
   LauncherRow row;
-  const size_t job = name->starts_with("[[") ? name->find("],") : std::string_view::npos;
-  row.rank = NumberOf(job == std::string_view::npos ? *name : name->substr(job + 2));
+  const size_t job = name->starts_with('[') ? name->rfind(',') : std::string_view::npos;
+  row.rank = NumberOf(job == std::string_view::npos ? *name : name->substr(job + 1));
   row.exit_code = ExitCode(NumberOf(*code));
   row.words = base::Trim(lines[at]);
   return row.rank ? std::optional(std::move(row)) : std::nullopt;
@@ -376,7 +392,8 @@ void ReadMessages(const Lines& lines, std::vector<LauncherRow>& rows) {
 // Reads "failed (exitcode: -9) local_rank: 1 (pid: 42) of binary: /usr/bin/python3" of torchrun's
 // agent. The local rank is the rank on one node; if other rows name ranks, it only says what the
 // log has lost of the table that follows.
-void ReadAgent(const Lines& lines, std::vector<LauncherRow>& rows) {
+void ReadAgent(const Lines& lines, const RanksOfLocals& ranks_of_locals,
+               std::vector<LauncherRow>& rows) {
   constexpr std::string_view kFailed = "failed (exitcode: ";
   const auto line = std::find_if(lines.begin(), lines.end(), [](std::string_view each) {
     return each.find(kFailed) != std::string_view::npos;
@@ -384,7 +401,9 @@ void ReadAgent(const Lines& lines, std::vector<LauncherRow>& rows) {
   if (line == lines.end()) return;
   LauncherRow agents;
   agents.words = *line;
-  agents.rank = NumberBehind(*line, "local_rank: ");
+  agents.local_rank = NumberBehind(*line, "local_rank: ");
+  const auto global = ranks_of_locals.find(agents.local_rank.value_or(-1));
+  agents.rank = global == ranks_of_locals.end() ? agents.local_rank : global->second;
   agents.pid = NumberBehind(*line, "(pid: ");
   agents.exit_code = ExitCode(NumberBehind(*line, "(exitcode: "));
   agents.ended = Ended::kFirst;
@@ -397,10 +416,35 @@ void ReadAgent(const Lines& lines, std::vector<LauncherRow>& rows) {
     return;
   }
   LauncherRow& last = rows.back();
-  if (!last.rank || last.local_rank != agents.rank || last.exit_code) return;
+  if (!last.rank || last.local_rank != agents.local_rank || last.exit_code) return;
   last.exit_code = agents.exit_code;
   last.pid = agents.pid;
   last.words = agents.words;
+}
+
+// Reads which worker's exception Ray Train's driver has raised: by its PID or, in version 2, in
+// "[Rank 3 Error Snippet]:", of which there is one for each exception and the ranks that have it.
+void ReadRay(const Lines& lines, std::vector<LauncherRow>& rows) {
+  constexpr std::string_view kSnippet = " Error Snippet]:";
+  ActorRanks actors;
+  for (const std::string_view line : lines) actors.ReadRow(line);
+  std::set<std::string_view> snippets;
+  std::set<int> ranks;
+  std::string_view words;
+  for (const std::string_view line : lines) {
+    std::optional<int> rank = actors.RankOfTaskError(line);
+    if (line.starts_with("[Rank ") && line.ends_with(kSnippet)) {
+      snippets.insert(line);
+      if (line.find(',') == std::string_view::npos) rank = NumberBehind(line, "[Rank ");
+    }
+    if (rank) ranks.insert(*rank);
+    if (rank) words = line;
+  }
+  if (ranks.size() != 1 || snippets.size() > 1) return;
+  LauncherRow row;
+  row.rank = *ranks.begin();
+  row.words = words;
+  rows.push_back(std::move(row));
 }
 
 // Whether the process may have ended because of another one's end: launchers ask the others to end,
@@ -469,12 +513,29 @@ void AddRankOfPid(RanksOfPids& ranks, int pid, std::optional<int> rank) {
   if (!is_new && known->second != rank) known->second.reset();
 }
 
+RanksOfLocals ReadRanksOfLocals(const std::vector<std::string_view>& lines) {
+  RanksOfLocals ranks;
+  std::vector<int> locals;
+  for (const std::string_view line : lines) {
+    if (auto numbers = ListBehind(line, "local_ranks=[")) locals = std::move(*numbers);
+    const auto globals = ListBehind(line, "global_ranks=[");
+    if (!globals || globals->size() != locals.size()) continue;
+    for (size_t i = 0; i < locals.size(); ++i) {
+      const auto [known, is_new] = ranks.try_emplace(locals[i], (*globals)[i]);
+      if (!is_new && known->second != (*globals)[i]) known->second.reset();
+    }
+    locals.clear();
+  }
+  return ranks;
+}
+
 LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   LauncherWords words;
   ReadTables(lines, words.rows);
   ReadExplanation(lines, words.rows);
   ReadMessages(lines, words.rows);
-  ReadAgent(lines, words.rows);
+  ReadAgent(lines, ReadRanksOfLocals(lines), words.rows);
+  ReadRay(lines, words.rows);
   for (const LauncherRow& row : words.rows) {
     if (row.rank && row.pid) AddRankOfPid(words.ranks_of_pids, *row.pid, row.rank);
   }

@@ -44,6 +44,13 @@ struct NodeRanks {
 using RanksOfPids = std::map<int, std::optional<int>>;
 void AddRankOfPid(RanksOfPids& ranks, int pid, std::optional<int> rank);
 
+// The global ranks of a node's local ranks. nullopt: agents name several.
+using RanksOfLocals = std::map<int, std::optional<int>>;
+
+// From what torchrun's agent says when its workers begin: "local_ranks=[0, 1]" and, in a line
+// below, "global_ranks=[8, 9]". Pure.
+RanksOfLocals ReadRanksOfLocals(const std::vector<std::string_view>& lines);
+
 struct LauncherWords {
   std::vector<LauncherRow> rows;  // in the order of the lines
   RanksOfPids ranks_of_pids;      // also of processes that the launcher may have ended itself

@@ -94,6 +94,21 @@ TEST(LauncherWords, TheAgentNamesTheRankOfARowThatTheLogHasCut) {
   EXPECT_EQ(words.rows[0].exit_code, 139);
 }
 
+TEST(LauncherWords, TheAgentSaysWhichGlobalRanksItsLocalOnesAre) {
+  const std::vector<std::string_view> agent = {
+      "[default] Rendezvous complete for workers. Result:", "  local_ranks=[0, 1]",
+      "  role_ranks=[2, 3]", "  global_ranks=[2, 3]",
+      "failed (exitcode: 1) local_rank: 1 (pid: 320) of binary: /usr/bin/python"};
+  EXPECT_EQ(ReadRanksOfLocals(agent), (RanksOfLocals{{0, 2}, {1, 3}}));
+  EXPECT_EQ(ReadLauncherWords(agent).first_rank, 3);
+  std::vector<std::string_view> two = {"  local_ranks=[0, 1]", "  global_ranks=[0, 1]"};
+  two.insert(two.end(), agent.begin(), agent.end());
+  EXPECT_EQ(ReadRanksOfLocals(two), (RanksOfLocals{{0, std::nullopt}, {1, std::nullopt}}));
+  EXPECT_FALSE(ReadLauncherWords(two).first_rank) << "the agents of two nodes";
+  EXPECT_TRUE(
+      ReadRanksOfLocals({"local_ranks=[0, 1", "local_ranks=[x]", "global_ranks=[2]"}).empty());
+}
+
 TEST(LauncherWords, WhatPalsEndedItselfIsNotTheFirst) {
   EXPECT_EQ(
       ReadLauncherWords({"x42: rank 0 died from signal 15", "x42: rank 5 died from signal 11"})
@@ -126,7 +141,8 @@ TEST(LauncherWords, DeepSpeedsCommandNamesNoRank) {
 }
 
 TEST(LauncherWords, TheNameOfAProcessIsARankBeforeAnExitCode) {
-  for (const char* const name : {"  Process name: [[29973,1],3]", "Process name: 3"}) {
+  for (const char* const name : {"  Process name: [[29973,1],3]", "Process name: 3",
+                                 "   Process name: [prterun-n1-4201@1,3]"}) {
     EXPECT_EQ(ReadLauncherWords({"first process:", name, "Exit code: 1"}).first_rank, 3) << name;
     EXPECT_FALSE(ReadLauncherWords({"first process:", name}).first_rank) << name;
     EXPECT_FALSE(ReadLauncherWords({name, "bye"}).first_rank) << name;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "answers/log/actor_rank.h"
 #include "answers/log/foreign_prefix.h"
 #include "base/strings.h"
 
@@ -129,16 +130,64 @@ bool TakePod(LogLine& line) {
   return true;
 }
 
-// Takes "[1,3]<stderr>:".
+// Takes "Tue Apr 21 18:22:53 2020" if a tag of mpirun or horovodrun follows.
+std::string_view BehindTagsTime(std::string_view text) {
+  constexpr size_t kCtime = 24;
+  const bool is_time = text.size() > kCtime && text[kCtime] == '[' && text[3] == ' ' &&
+                       text[13] == ':' && text[16] == ':';
+  return is_time ? text.substr(kCtime) : text;
+}
+
+// Takes the name of a job and a comma: "1," or PRRTE's "prterun-HOST-81012@1,".
+bool TakeJob(std::string_view& text) {
+  const size_t comma = text.find(',');
+  if (comma == 0 || comma > text.find_first_of("] ")) return false;
+  const size_t at = text.substr(0, comma).rfind('@');
+  std::string_view number = text.substr(at == std::string_view::npos ? 0 : at + 1);
+  if (!TakeNumber(number) || !number.starts_with(',')) return false;
+  text.remove_prefix(comma + 1);
+  return true;
+}
+
+// Takes "[1,3]<stderr>:" (Open MPI), "[prterun-HOST-81012@1,3]<stderr>: " and
+// "[1,3][HOST:4201]<stderr>: " (PRRTE), "[1,mpirank:3,algo-1]<stderr>:" (SageMaker), and
+// "[3]<stderr>:" (horovodrun with gloo), all also behind a time.
 bool TakeMpi(LogLine& line) {
-  std::string_view text = line.text;
-  if (!Take(text, "[") || !TakeNumber(text) || !Take(text, ",")) return false;
+  std::string_view text = BehindTagsTime(line.text);
+  const std::string_view stamp = line.text.substr(0, line.text.size() - text.size());
+  if (!Take(text, "[")) return false;
+  if (TakeJob(text)) Take(text, "mpirank:");
   const auto rank = TakeNumber(text);
-  if (!rank || !Take(text, "]<std")) return false;
+  const size_t tag = text.find("]<std");
+  if (!rank || tag == std::string_view::npos) return false;
+  const std::string_view between = text.substr(0, tag);
+  const bool has_more = between.starts_with(',') || between.starts_with("][");
+  if ((!between.empty() && !has_more) || between.find(' ') != std::string_view::npos) return false;
+  text.remove_prefix(tag + 5);
   const size_t end = text.find(">:");
   if (end != 3 && end != 4) return false;  // "out", "err", "diag"
+  text.remove_prefix(end + 2);
+  // PRRTE adds a blank, and Python indents by an even number.
+  const size_t blanks = std::min(text.find_first_not_of(' '), text.size());
+  if (blanks % 2 == 1) text.remove_prefix(1);
+  if (!line.own_time) line.own_time = ReadOwnStamp(stamp);
   line.rank = rank;
-  line.text = text.substr(end + 2);
+  line.text = text;
+  return true;
+}
+
+// Takes "[HOST:mpi_rank_3]" of MVAPICH, which has the name of a function behind it.
+bool TakeMvapich(LogLine& line) {
+  constexpr std::string_view kName = ":mpi_rank_";
+  const size_t name = line.text.find(kName);
+  if (!line.text.starts_with('[') || name == std::string_view::npos || name > line.text.find(' ')) {
+    return false;
+  }
+  std::string_view text = line.text.substr(name + kName.size());
+  const auto rank = TakeNumber(text);
+  if (!rank || !Take(text, "][")) return false;
+  line.rank = rank;
+  line.text = line.text.substr(line.text.size() - text.size() - 1);
   return true;
 }
 
@@ -290,33 +339,76 @@ void TakeLineNumbers(std::vector<std::string_view>& lines) {
   }
 }
 
-// Returns the host before a line, as pdsh and DeepSpeed's launcher print it; "" if there is none.
-std::string_view HostOf(std::string_view text) {
-  const std::string_view line = ReadStamps(text).text;
-  const size_t end = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-");
-  if (end == std::string_view::npos || end < 3 || line.substr(end, 2) != ": ") return "";
-  const std::string_view host = line.substr(0, end);
-  const bool has_digit = std::any_of(host.begin(), host.end(), base::IsDigit);
+constexpr std::string_view kHostCharacters = "abcdefghijklmnopqrstuvwxyz0123456789.-";
+
+bool IsHost(std::string_view name) {
+  const bool has_digit = std::any_of(name.begin(), name.end(), base::IsDigit);
   const bool has_letter =
-      host.find_first_not_of("0123456789") != std::string_view::npos;  // or a dot
-  return (has_digit && has_letter) || host == "localhost" ? host : "";
+      name.find_first_not_of("0123456789") != std::string_view::npos;  // or a dot
+  return name.size() >= 3 && ((has_digit && has_letter) || name == "localhost");
+}
+
+// The host before a line, and the rank if the launcher adds it.
+struct Host {
+  std::string_view name;  // "" if there is none
+  std::optional<int> rank;
+  size_t size = 0;  // of both, and of the signs behind them
+};
+
+// Reads "HOST: ", as pdsh and DeepSpeed's launcher print it.
+Host HostOf(std::string_view text) {
+  const std::string_view line = ReadStamps(text).text;
+  const size_t end = line.find_first_not_of(kHostCharacters);
+  if (end == std::string_view::npos || line.substr(end, 2) != ": ") return {};
+  const std::string_view name = line.substr(0, end);
+  return IsHost(name) ? Host{name, std::nullopt, end + 2} : Host{};
+}
+
+// Reads "HOST 3: ", as PALS, Cray's mpiexec, prints the host and the rank.
+Host HostOfTask(std::string_view text) {
+  const std::string_view line = ReadStamps(text).text;
+  const size_t end = line.find_first_not_of(kHostCharacters);
+  if (end == std::string_view::npos || line[end] != ' ' || !IsHost(line.substr(0, end))) return {};
+  std::string_view rest = line.substr(end + 1);
+  const auto rank = TakeNumber(rest);
+  if (!rank || !Take(rest, ":")) return {};
+  if (!rest.empty() && !Take(rest, " ")) return {};
+  return {line.substr(0, end), rank, line.size() - rest.size()};
+}
+
+// Returns those of HostOfTask if most lines have one and each rank has one host: then the numbers
+// are ranks.
+std::vector<Host> FindTasks(const std::vector<std::string_view>& lines) {
+  constexpr size_t kFewest = 3;
+  std::vector<Host> hosts;
+  std::map<int, std::string_view> hosts_of_ranks;
+  size_t marked = 0;
+  for (const std::string_view line : lines) {
+    const Host& host = hosts.emplace_back(HostOfTask(line));
+    if (!host.rank) continue;
+    ++marked;
+    if (hosts_of_ranks.try_emplace(*host.rank, host.name).first->second != host.name) return {};
+  }
+  if (marked < kFewest || marked * 2 <= lines.size()) return {};
+  return hosts;
 }
 
 // Returns each line's host if most lines have one and the hosts repeat.
-std::vector<std::string_view> FindHosts(const std::vector<std::string_view>& lines) {
+std::vector<Host> FindHosts(const std::vector<std::string_view>& lines) {
   constexpr size_t kFewest = 3;
-  std::vector<std::string_view> hosts;
+  std::vector<Host> hosts = FindTasks(lines);
+  if (!hosts.empty()) return hosts;
   hosts.reserve(lines.size());
   std::map<std::string_view, size_t> counts;
   for (const std::string_view line : lines) {
     hosts.push_back(HostOf(line));
-    if (!hosts.back().empty()) ++counts[hosts.back()];
+    if (!hosts.back().name.empty()) ++counts[hosts.back().name];
   }
   size_t marked = 0;
   for (const auto& [host, count] : counts) marked += count >= kFewest ? count : 0;
   const bool are_marked = marked * 2 > lines.size();
-  for (std::string_view& host : hosts) {
-    if (!host.empty() && (!are_marked || counts[host] < kFewest)) host = "";
+  for (Host& host : hosts) {
+    if (!host.name.empty() && (!are_marked || counts[host.name] < kFewest)) host = {};
   }
   return hosts;
 }
@@ -330,6 +422,17 @@ LogLine Within(const LogLine& outer, std::string_view text) {
   if (!line.local_rank) line.local_rank = outer.local_rank;
   if (line.pod.empty()) line.pod = outer.pod;
   return line;
+}
+
+void NameActors(std::vector<LogLine>& lines) {
+  ActorRanks ranks;
+  for (const LogLine& line : lines) {
+    ranks.ReadName(line.pod);
+    ranks.ReadRow(line.text);
+  }
+  for (LogLine& line : lines) {
+    if (!line.rank && !line.pod.empty()) line.rank = ranks.RankOf(line.pod);
+  }
 }
 
 }  // namespace
@@ -370,7 +473,7 @@ LogLine ReadLogLine(std::string_view text) {
   const std::string_view trimmed = line.text;
   bool has_task = false;
   for (;;) {
-    if ((!line.time && TakeTime(line)) || TakeRank(line) || TakeMpi(line)) {
+    if ((!line.time && TakeTime(line)) || TakeRank(line) || TakeMpi(line) || TakeMvapich(line)) {
       continue;
     }
     if (line.pod.empty() &&
@@ -389,18 +492,20 @@ LogLine ReadLogLine(std::string_view text) {
 std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines) {
   TakeMargin(lines);
   TakeLineNumbers(lines);
-  const std::vector<std::string_view> hosts = FindHosts(lines);
+  const std::vector<Host> hosts = FindHosts(lines);
   std::vector<LogLine> read;
   for (size_t i = 0; i < lines.size(); ++i) {
     LogLine line;
     line.text = lines[i];
-    if (!hosts[i].empty()) {
+    if (!hosts[i].name.empty()) {
       line = ReadStamps(lines[i]);
-      line.pod = hosts[i];
-      line.text.remove_prefix(hosts[i].size() + 2);
+      line.pod = hosts[i].name;
+      line.rank = hosts[i].rank;
+      line.text.remove_prefix(hosts[i].size);
     }
     read.push_back(Within(line, line.text));
   }
+  NameActors(read);
   return read;
 }
 

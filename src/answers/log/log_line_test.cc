@@ -90,5 +90,47 @@ TEST(LogLine, ColoursGoAlsoWhereACopyLostTheEscape) {
   EXPECT_EQ(WithoutEscapes("a["), "a[");
 }
 
+TEST(LogLine, MpirunAndHorovodrunTagALineWithItsRank) {
+  for (const char* const tag :
+       {"[1,3]<stderr>:", "[3]<stderr>:", "[3]<stdout>:", "[1,mpirank:3,algo-2]<stderr>:",
+        "[prterun-n1-4201@1,3]<stderr>: ", "[prte-n1-4201@2,3]<stdout>: ",
+        "[1,3][n1:4201]<stderr>: ", "[1,3]<stderr>: ", "Tue Apr 21 18:22:53 2020[3]<stderr>:",
+        "Tue Apr 21 18:22:53 2020[1,3]<stderr>:"}) {
+    const std::string text = std::string(tag) + "  File \"/w/a.py\", line 3, in f";
+    const LogLine line = ReadLogLine(text);
+    EXPECT_EQ(line.rank, 3) << tag;
+    EXPECT_EQ(line.text, "  File \"/w/a.py\", line 3, in f") << tag;
+  }
+  for (const char* const other :
+       {"[3]<2>:", "[a]<stderr>:x", "[3] <stderr>:", "[1,3] is <stderr>:", "[n1@,3]<stderr>:x"}) {
+    EXPECT_FALSE(ReadLogLine(other).rank) << other;
+  }
+}
+
+TEST(LogLine, MvapichNamesItsRank) {
+  const LogLine line =
+      ReadLogLine("[gpu-2:mpi_rank_5][error_sighandler] Caught error: Aborted (signal 6)");
+  EXPECT_EQ(line.rank, 5);
+  EXPECT_EQ(line.text, "[error_sighandler] Caught error: Aborted (signal 6)");
+  EXPECT_FALSE(ReadLogLine("[a:mpi_rank_5] x").rank);
+  EXPECT_FALSE(ReadLogLine("[gpu-2: see a:mpi_rank_5][b] x").rank);
+}
+
+TEST(LogLine, PalsPrintsTheHostAndTheRank) {
+  const std::string log = Prefixed("x1c0s25b0n0.hsn.example.org 7: ", kRaised) +
+                          "x1c0s1b0n0.hsn.example.org 0: using cuda:0\n"
+                          "x1c0s25b0n0.hsn.example.org: rank 7 exited with code 1\n";
+  const Evidence evidence = ReadLogs({{"job.out", log}});
+  EXPECT_EQ(evidence.first_rank, 7);
+  const Verdict verdict = Explain(evidence);
+  ASSERT_TRUE(verdict.rank);
+  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 7);
+  EXPECT_EQ(verdict.file_line, 3);
+  const std::string of_two_hosts = Prefixed("gpu-1 7: ", kRaised) + Prefixed("gpu-2 7: ", kRaised);
+  for (const Rank& rank : ReadLogs({{"job.out", of_two_hosts}}).ranks) {
+    EXPECT_FALSE(rank.rank) << "a number that two hosts share is no rank";
+  }
+}
+
 }  // namespace
 }  // namespace answers

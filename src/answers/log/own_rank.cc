@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "answers/rank_number.h"
 #include "base/strings.h"
@@ -69,7 +70,39 @@ std::optional<int> RankBy(const Naming& naming, std::string_view text) {
   return std::nullopt;
 }
 
+// Reads "RANK=6", "export RANK=6" and "declare -x RANK=\"6\"".
+std::optional<int> VariableIn(std::string_view line, std::string_view name) {
+  line = base::Trim(line);
+  for (const std::string_view before : {"+ ", "export ", "declare -x "}) {
+    if (line.starts_with(before)) line.remove_prefix(before.size());
+  }
+  if (!line.starts_with(name) || !line.substr(name.size()).starts_with('=')) return std::nullopt;
+  std::string_view value = line.substr(name.size() + 1);
+  if (value.size() > 2 && (value[0] == '"' || value[0] == '\'') && value.back() == value[0]) {
+    value = value.substr(1, value.size() - 2);
+  }
+  const bool is_number =
+      !value.empty() && value.find_first_not_of("0123456789") == std::string_view::npos;
+  return is_number ? RankNumber(value) : std::nullopt;
+}
+
 }  // namespace
+
+std::optional<int> RankInEnvironment(const std::vector<std::string_view>& lines) {
+  std::set<int> ranks, local_ranks, sizes;
+  const auto note = [](std::set<int>& values, std::optional<int> value) {
+    if (value) values.insert(*value);
+  };
+  for (const std::string_view line : lines) {
+    note(ranks, VariableIn(line, "RANK"));
+    note(local_ranks, VariableIn(line, "LOCAL_RANK"));
+    note(sizes, VariableIn(line, "WORLD_SIZE"));
+  }
+  if (ranks.size() != 1 || local_ranks.size() != 1 || sizes.size() > 1) return std::nullopt;
+  const bool is_possible =
+      *local_ranks.begin() <= *ranks.begin() && (sizes.empty() || *ranks.begin() < *sizes.begin());
+  return is_possible ? std::optional(*ranks.begin()) : std::nullopt;
+}
 
 std::optional<int> OwnRankIn(const std::vector<Line>& lines) {
   std::optional<int> own;

@@ -13,4 +13,9 @@ namespace answers {
 // grad for rank 1". Nullopt if none names a rank, or if they name several. Pure.
 std::optional<int> OwnRankIn(const std::vector<Line>& lines);
 
+// From the environment of a worker that the log shows, as `env` or `export` print it: "RANK=6"
+// together with "LOCAL_RANK=2", which only workers have. Nullopt without them, or if the log shows
+// several ranks. Pure.
+std::optional<int> RankInEnvironment(const std::vector<std::string_view>& lines);
+
 }  // namespace answers

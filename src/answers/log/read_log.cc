@@ -16,6 +16,7 @@
 #include "answers/log/log_line.h"
 #include "answers/log/own_rank.h"
 #include "answers/log/own_stamp.h"
+#include "answers/log/rank_field.h"
 #include "answers/log/sweep_log.h"
 #include "answers/watchdog.h"
 #include "answers/witness_line.h"
@@ -151,6 +152,7 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
       lines.erase(lines.begin(), lines.end() - static_cast<ptrdiff_t>(limit));
   }
   TakeForeignPrefixes(lines);
+  TakeRankFields(lines);
   std::vector<Split> split;
   split.reserve(lines.size());
   for (const LogLine& line : lines) {
@@ -272,10 +274,17 @@ bool IsHere(const LauncherRow& row, const LauncherWords& words) {
          (*row.rank >= words.ranks->first && *row.rank <= words.ranks->last);
 }
 
-// Finds the global rank of a node's local rank, from its lines and from its agent's table.
+// Finds the global rank of a node's local rank, from its lines and from its agent's tables.
 class LocalRanks {
  public:
   LocalRanks(const std::vector<Split>& lines, const LauncherWords& words) : node_(words.ranks) {
+    std::map<std::string_view, std::vector<std::string_view>> texts;
+    for (const Split& split : lines) {
+      if (!split.rank && !split.local_rank) texts[split.pod].push_back(split.line.text);
+    }
+    for (const auto& [pod, of_pod] : texts) {
+      for (const auto& [local, rank] : ReadRanksOfLocals(of_pod)) ranks_[{pod, local}] = rank;
+    }
     for (const LauncherRow& row : words.rows) {
       if (!IsHere(row, words)) continue;
       if (row.rank && row.local_rank) ranks_[{"", *row.local_rank}] = *row.rank;
@@ -294,7 +303,7 @@ class LocalRanks {
 
  private:
   const std::optional<NodeRanks> node_;
-  std::map<std::pair<std::string_view, int>, int> ranks_;
+  std::map<std::pair<std::string_view, int>, std::optional<int>> ranks_;
 };
 
 std::vector<std::string_view> TextsOf(const std::vector<Split>& lines) {
@@ -302,6 +311,26 @@ std::vector<std::string_view> TextsOf(const std::vector<Split>& lines) {
   texts.reserve(lines.size());
   for (const Split& split : lines) texts.push_back(split.line.text);
   return texts;
+}
+
+// The source of torchrun's table, if each line has one and all tables are from the same one.
+std::optional<std::string> TablesPod(const File& file) {
+  std::set<std::string_view> pods;
+  for (const Split& split : file.lines) {
+    if (base::Trim(split.line.text).starts_with("Root Cause (first observed failure)")) {
+      pods.insert(split.pod);
+    }
+  }
+  return pods.size() == 1 && !pods.begin()->empty() ? std::optional(std::string(*pods.begin()))
+                                                    : std::nullopt;
+}
+
+// Whether nothing in the file distinguishes several processes.
+bool IsOfOneProcess(const File& file) {
+  return file.words.rows.empty() &&
+         std::none_of(file.lines.begin(), file.lines.end(), [](const Split& split) {
+           return split.rank || split.local_rank || !split.pod.empty();
+         });
 }
 
 // Finds the rank whose process the kernel has killed, by the PIDs in the launchers' messages of all
@@ -385,7 +414,8 @@ class Sorter {
     }
     before_ += file.lines.size();
     if (!file.rank && !has_prefixes) NoteDevices(file, name, attempt);
-    AddWords(file.texts, has_recovered ? LauncherWords{} : file.words, name, attempt);
+    AddWords(file.texts, has_recovered ? LauncherWords{} : file.words,
+             TablesPod(file).value_or(name), attempt);
     for (const Split& split : file.lines) {
       const auto number = locals.RankOf(split);
       const auto missing = MissingAtBarrier(split.line.text, number ? number : file.rank);
@@ -588,6 +618,8 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
     file.texts = TextsOf(file.lines);
     file.words = ReadLauncherWords(file.texts);
     if (!file.words.ranks) file.words.ranks = file.log->ranks;
+    const auto own = IsOfOneProcess(file) ? RankInEnvironment(file.texts) : std::nullopt;
+    if (own) file.rank = own;
   }
   // Programs' timestamps have an unknown time zone and cannot be compared with the times of error
   // files.

@@ -1,0 +1,111 @@
+#include "answers/log/actor_rank.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "answers/rank_number.h"
+#include "base/strings.h"
+
+namespace answers {
+namespace {
+
+// Returns what stands behind "key=", up to the next sign or blank; "" if there is none.
+std::string_view FieldIn(std::string_view fields, std::string_view key) {
+  for (size_t at = fields.find(key); at != std::string_view::npos; at = fields.find(key, at + 1)) {
+    const bool is_begin = at == 0 || fields[at - 1] == ' ' || fields[at - 1] == '(';
+    const std::string_view rest = fields.substr(at + key.size());
+    if (is_begin && rest.starts_with('=')) return rest.substr(1, rest.find_first_of(",) ", 1) - 1);
+  }
+  return "";
+}
+
+std::optional<int> PidIn(std::string_view fields) {
+  const auto pid = base::ParseInt(FieldIn(fields, "pid"));
+  return pid && *pid > 0 && *pid < 10'000'000 ? std::optional(static_cast<int>(*pid))
+                                              : std::nullopt;
+}
+
+std::optional<int> WholeNumber(std::string_view text) {
+  const bool is_number =
+      !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  return is_number ? RankNumber(text) : std::nullopt;
+}
+
+// Reads the names that vLLM's workers give themselves (multiproc_executor.py): "VllmWorker rank=2
+// pid=7" and, by the groups of which there are several, "Worker_TP3_EP3 pid=7". If there is one
+// kind of groups, its number is the rank; those of decode contexts and of experts lie within it.
+std::optional<int> RankOfVllm(std::string_view name) {
+  if (name.starts_with("VllmWorker rank=")) return WholeNumber(FieldIn(name, "rank"));
+  constexpr std::string_view kBegin = "Worker_";
+  if (!name.starts_with(kBegin)) return std::nullopt;
+  std::optional<int> rank;
+  for (const std::string& group :
+       base::Split(name.substr(kBegin.size(), name.find(' ') - kBegin.size()), '_')) {
+    const size_t digit = std::min(group.find_first_of("0123456789"), group.size());
+    const std::string_view kind = std::string_view(group).substr(0, digit);
+    if (kind == "EP" || kind == "DCP") continue;
+    const auto number = WholeNumber(std::string_view(group).substr(digit));
+    if (rank || !number || (kind != "TP" && kind != "PP" && kind != "DP")) return std::nullopt;
+    rank = number;
+  }
+  return rank;
+}
+
+}  // namespace
+
+void ActorRanks::ReadRow(std::string_view text) {
+  constexpr std::string_view kRank = ") world_rank=";
+  text = base::Trim(text);
+  const size_t end = text.find(kRank);
+  if (end == std::string_view::npos || !(text.starts_with("- (") || text.starts_with("* ("))) {
+    return;
+  }
+  const auto rank = WholeNumber(FieldIn(text.substr(end + 2), "world_rank"));
+  const std::string_view fields = text.substr(2, end - 1);
+  const auto pid = PidIn(fields);
+  const std::string_view address = FieldIn(fields, "ip");
+  if (!rank || !pid || address.empty()) return;
+  const auto [known, is_new] = workers_.try_emplace({std::string(address), *pid}, rank);
+  if (!is_new && known->second != rank) known->second.reset();
+}
+
+void ActorRanks::ReadName(std::string_view name) {
+  const auto rank = RankOfVllm(name);
+  if (!rank) return;
+  const auto [known, is_new] = names_.try_emplace(*rank, name);
+  if (!is_new && known->second != name) known->second.clear();
+}
+
+std::optional<int> ActorRanks::RankOf(std::string_view name) const {
+  if (const auto rank = RankOfVllm(name)) {
+    const auto known = names_.find(*rank);
+    return known != names_.end() && known->second == name ? rank : std::nullopt;
+  }
+  return name.find("TrainWorker pid=") == std::string_view::npos ? std::nullopt
+                                                                 : RankOfWorker(name);
+}
+
+std::optional<int> ActorRanks::RankOfTaskError(std::string_view text) const {
+  constexpr std::string_view kBegin = "): ray::";
+  const size_t task = text.find(kBegin);
+  if (!text.starts_with("ray.exceptions.RayTaskError(") || task == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const size_t fields = text.find(" (pid=", task);
+  const bool is_workers = text.substr(task, fields - task).find("TrainWorker") != text.npos;
+  return is_workers && fields != text.npos ? RankOfWorker(text.substr(fields + 1)) : std::nullopt;
+}
+
+// Ray leaves out the address of the driver's node. The PID may then be that of several workers.
+std::optional<int> ActorRanks::RankOfWorker(std::string_view fields) const {
+  const auto pid = PidIn(fields);
+  const std::string_view address = FieldIn(fields, "ip");
+  std::set<std::optional<int>> ranks;
+  for (const auto& [process, rank] : workers_) {
+    if (process.second == pid && (address.empty() || process.first == address)) ranks.insert(rank);
+  }
+  return ranks.size() == 1 ? *ranks.begin() : std::nullopt;
+}
+
+}  // namespace answers
