@@ -45,7 +45,8 @@ struct Claim {
   bool was_replaced = false;  // the rank was tried again, and the job failed by something later
 
   auto Place(const Evidence& evidence) const {
-    return std::tuple(finding.level, was_replaced, finding.time.value_or(base::Time::max()),
+    return std::tuple(finding.level, was_replaced, finding.is_doubtful,
+                      finding.time.value_or(base::Time::max()),
                       !(rank && IsHinted(evidence, evidence.ranks[*rank])), finding.order,
                       rank.value_or(SIZE_MAX));
   }
@@ -560,6 +561,7 @@ Verdict Explain(const Evidence& evidence) {
   }
   if (const auto of_cut = FirstOfCutLog(evidence, root)) verdict.rank = of_cut;
   if (!evidence.first_rank && IsOfOneEnd(evidence, root)) verdict.rank.reset();
+  if (IsAboutWholeJob(verdict.line)) verdict.rank.reset();
   if (const auto nccl = ReadNcclPrefix(verdict.line);
       nccl && verdict.rank && !evidence.ranks[*verdict.rank].rank) {
     if (const auto place = PlaceOf(evidence, nccl->device)) verdict.rank = place;

@@ -257,6 +257,13 @@ bool IsOfScheduler(std::string_view text) {
   return HasAny(text, kWords);
 }
 
+bool IsAboutWholeJob(std::string_view text) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"error: *** JOB ", "error: *** STEP ", "PBS: job killed", ": job killed after reaching LSF",
+       " exceeded its time limit"});
+  return IsOfScheduler(text) && HasAny(text, kWords);
+}
+
 bool IsBeforeAside(std::string_view text) {
   return text.starts_with("Exception ignored in") ||
          text.find("Error waiting on exit barrier") != std::string_view::npos;
