@@ -4,11 +4,13 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <set>
 #include <tuple>
 
 #include "answers/exit_finding.h"
 #include "answers/finding.h"
 #include "answers/finding/last_words.h"
+#include "answers/named_rank.h"
 #include "answers/program_words.h"
 #include "answers/stall/stack.h"
 #include "answers/stall/stall.h"
@@ -35,6 +37,13 @@ std::optional<size_t> FirstAmong(const Evidence& evidence, std::string_view name
 bool IsHinted(const Evidence& evidence, const Rank& rank) {
   if (rank.rank) return rank.rank == evidence.first_rank;
   return FirstAmong(evidence, rank.name).has_value();
+}
+
+std::optional<size_t> PlaceOf(const Evidence& evidence, int number) {
+  for (size_t i = evidence.ranks.size(); i-- > 0;) {  // the last of several attempts
+    if (evidence.ranks[i].rank == number) return i;
+  }
+  return std::nullopt;
 }
 
 // A finding, and the rank that it is about.
@@ -104,7 +113,9 @@ std::vector<Claim> ClaimsOf(const Evidence& evidence) {
     if (!finding || has_cause || finding->kind == kUnknown) continue;
     if (was_at_work && IsWait(*finding)) continue;
     finding->time = event.time;
-    claims.push_back({std::move(*finding), std::nullopt, "event of " + event.object, false});
+    claims.push_back({std::move(*finding),
+                      event.index ? PlaceOf(evidence, *event.index) : std::nullopt,
+                      "event of " + event.object, false});
   }
   return claims;
 }
@@ -167,6 +178,33 @@ std::optional<size_t> FirstOfCutLog(const Evidence& evidence, const Claim& root)
   const auto said = FindInRank(evidence.ranks[*first]);
   const bool has_word = said && (!said->rule.empty() || said->kind != kUnknown);
   return has_word ? std::nullopt : first;
+}
+
+// The rank whose process or GPU a line of the machine, without a rank's name, is about, if only one
+// rank can be meant: the only one that failed of something that this line explains or, where the
+// kernel killed a process, the one that its launcher saw killed.
+std::optional<size_t> OnlyOneMeant(const Evidence& evidence, const std::vector<Claim>& claims,
+                                   const Claim& root) {
+  if (!root.rank || evidence.ranks[*root.rank].rank || root.finding.is_of_any_rank) {
+    return std::nullopt;
+  }
+  std::set<size_t> meant;
+  for (const Claim& claim : claims) {
+    const bool is_ranks = claim.rank && evidence.ranks[*claim.rank].rank;
+    if (is_ranks && Overrules(root.finding.kind, claim.finding.kind)) meant.insert(*claim.rank);
+  }
+  if (root.finding.kind == "host-out-of-memory") {
+    const auto kills = [](const Line& line) {
+      return line.text.find("Killed process ") != std::string::npos;
+    };
+    const std::vector<Line>& kernels = evidence.ranks[*root.rank].lines;
+    if (std::count_if(kernels.begin(), kernels.end(), kills) != 1) return std::nullopt;
+    for (size_t i = 0; i < evidence.ranks.size(); ++i) {
+      const Rank& rank = evidence.ranks[i];
+      if (rank.rank && rank.exit_code == kSignalBase + SIGKILL) meant.insert(i);
+    }
+  }
+  return meant.size() == 1 ? std::optional(*meant.begin()) : std::nullopt;
 }
 
 // Whether the claim is NCCL's about a connection, whose other end may have failed, while another
@@ -334,13 +372,6 @@ std::optional<Fact> SlowRankBehind(const Claim& root, const Evidence& evidence) 
                                                : std::nullopt;
 }
 
-std::optional<size_t> PlaceOf(const Evidence& evidence, int number) {
-  for (size_t i = evidence.ranks.size(); i-- > 0;) {  // the last of several attempts
-    if (evidence.ranks[i].rank == number) return i;
-  }
-  return std::nullopt;
-}
-
 // Explains a time-out of NCCL by what the watchdogs of all ranks report together.
 void AskWatchdogs(Verdict& verdict, const Evidence& evidence) {
   const Watchdogs watchdogs = ReadWatchdogs(evidence);
@@ -365,6 +396,37 @@ void AskWatchdogs(Verdict& verdict, const Evidence& evidence) {
     verdict.rank.reset();
     if (!watchdogs.line.empty()) verdict.line = watchdogs.line;
   }
+}
+
+// The rank that reports a mismatch first is only one of those that see it.
+void AskMismatch(Verdict& verdict, const Evidence& evidence, const std::vector<Claim>& claims) {
+  constexpr std::string_view kOfTorch = "Detected mismatch between collectives on ranks";
+  if (verdict.line.find(kOfTorch) == std::string::npos) return;
+  const auto odd = OddInMismatch(evidence);
+  const auto place = odd ? PlaceOf(evidence, *odd) : std::nullopt;
+  if (place && place == verdict.rank) return;
+  verdict.rank = place;
+  if (!place) return;
+  const auto own = std::find_if(claims.begin(), claims.end(), [&](const Claim& claim) {
+    return claim.rank == place && claim.finding.kind == verdict.kind;
+  });
+  const Frame frame = own == claims.end() ? Frame{} : own->finding.frame;
+  verdict.file = frame.file;
+  verdict.function = frame.function;
+  verdict.file_line = frame.line;
+}
+
+bool IsOfStallInspector(std::string_view line) {
+  return line.find("is stalled for longer than ") != line.npos &&
+         line.ends_with(" seconds. Will shutdown.");
+}
+
+// Horovod's coordinator, which is rank 0, reports whom the others wait for.
+void AskStallInspector(Verdict& verdict, const Evidence& evidence) {
+  const auto missing = MissingOfHorovod(evidence);
+  verdict.rank = missing ? PlaceOf(evidence, *missing) : std::nullopt;
+  if (!missing) return;
+  verdict.title = fmt::format("rank {} has not entered a call that others wait in", *missing);
 }
 
 // Witnesses belong to the whole pod; this one names its rank: "rank 3: Aborted in all_reduce ...".
@@ -559,6 +621,9 @@ Verdict Explain(const Evidence& evidence) {
       verdict.rank = named;
     }
   }
+  if (verdict.rank && !evidence.ranks[*verdict.rank].rank) {
+    if (const auto meant = OnlyOneMeant(evidence, claims, root)) verdict.rank = meant;
+  }
   if (const auto of_cut = FirstOfCutLog(evidence, root)) verdict.rank = of_cut;
   if (!evidence.first_rank && IsOfOneEnd(evidence, root)) verdict.rank.reset();
   if (IsAboutWholeJob(verdict.line)) verdict.rank.reset();
@@ -567,6 +632,10 @@ Verdict Explain(const Evidence& evidence) {
     if (const auto place = PlaceOf(evidence, nccl->device)) verdict.rank = place;
   }
   if (root.finding.kind == "collective-timeout") AskWatchdogs(verdict, evidence);
+  if (root.finding.kind == "collective-mismatch") AskMismatch(verdict, evidence, claims);
+  if (root.finding.rule == "hang-horovod" || IsOfStallInspector(verdict.line)) {
+    AskStallInspector(verdict, evidence);
+  }
   if (const auto missing = MissingAtBarrier(verdict.line)) {
     if (const auto place = PlaceOf(evidence, *missing)) verdict.rank = place;
   }

@@ -801,5 +801,35 @@ TEST(JudgedLog, AStoreThatAClientStillTriesToReachIsNotTheFirstFailure) {
   EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 0);
 }
 
+TEST(JudgedLog, AnIndexThatPipCouldNotReadIsADownload) {
+  const std::string none =
+      "ERROR: Could not find a version that satisfies the requirement Ein_Ops>=0.7 (from versions: "
+      "none)\nERROR: No matching distribution found for Ein_Ops>=0.7\n";
+  const std::string retry =
+      "WARNING: Retrying (Retry(total=0, connect=None, read=None, redirect=None, status=None)) "
+      "after "
+      "connection broken by ";
+  const std::string timeout =
+      "'ConnectTimeoutError(<pip._vendor.urllib3.connection.HTTPSConnection object at 0x7f>, "
+      "'Connection to pypi.org timed out. (connect timeout=15)')': /simple/ein-ops/\n";
+  const std::string tls =
+      "Could not fetch URL https://pypi.org/simple/ein-ops/: There was a problem confirming the "
+      "ssl "
+      "certificate: HTTPSConnectionPool(host='pypi.org', port=443): Max retries exceeded with url: "
+      "/simple/ein-ops/ (Caused by SSLError(SSLCertVerificationError(1, '[SSL: "
+      "CERTIFICATE_VERIFY_FAILED] certificate verify failed (_ssl.c:1006)'))) - skipping\n";
+  Verdict verdict = JudgeLog(retry + timeout + none);
+  EXPECT_EQ(verdict.kind, "download");
+  EXPECT_EQ(verdict.advice, Advice::kRetry);
+  EXPECT_TRUE(verdict.line.starts_with("ERROR: Could not find a version")) << verdict.line;
+  verdict = JudgeLog(retry + timeout + tls + none);
+  EXPECT_EQ(verdict.kind, "download");
+  EXPECT_EQ(verdict.advice, Advice::kFixFirst) << "a certificate";
+  EXPECT_TRUE(verdict.line.starts_with("Could not fetch URL")) << verdict.line;
+  EXPECT_EQ(JudgeLog(none).kind, "version-mismatch");
+  EXPECT_EQ(JudgeLog(retry + "'ReadTimeoutError()': /simple/other/\n" + none).kind,
+            "version-mismatch");
+}
+
 }  // namespace
 }  // namespace answers
