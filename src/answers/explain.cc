@@ -191,7 +191,10 @@ std::optional<size_t> OnlyOneMeant(const Evidence& evidence, const std::vector<C
   std::set<size_t> meant;
   for (const Claim& claim : claims) {
     const bool is_ranks = claim.rank && evidence.ranks[*claim.rank].rank;
-    if (is_ranks && Overrules(root.finding.kind, claim.finding.kind)) meant.insert(*claim.rank);
+    const bool has_failed = claim.finding.level == Level::kDeciding;  // and did not only wait
+    if (is_ranks && has_failed && Overrules(root.finding.kind, claim.finding.kind)) {
+      meant.insert(*claim.rank);
+    }
   }
   if (root.finding.kind == "host-out-of-memory") {
     const auto kills = [](const Line& line) {

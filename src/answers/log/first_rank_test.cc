@@ -196,6 +196,9 @@ TEST(FirstRank, TheOnlyOneThatTheKernelCanHaveMeant) {
     return RankNamedIn(evidence);
   };
   EXPECT_EQ(of_gpu(""), 5);
+  EXPECT_EQ(of_gpu("[rank4]:[E303 00:10:00.1 ProcessGroupNCCL.cpp:629] [Rank 4] Watchdog caught "
+                   "collective operation timeout: WorkNCCL(SeqNum=12, OpType=ALLGATHER)\n"),
+            5);
   EXPECT_EQ(of_gpu("[rank4]: Traceback (most recent call last):\n"
                    "[rank4]:   File \"/w/a.py\", line 3, in step\n"
                    "[rank4]: RuntimeError: CUDA error: unspecified launch failure\n"),
