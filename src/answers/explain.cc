@@ -403,8 +403,7 @@ void AskWatchdogs(Verdict& verdict, const Evidence& evidence) {
 
 // The rank that reports a mismatch first is only one of those that see it.
 void AskMismatch(Verdict& verdict, const Evidence& evidence, const std::vector<Claim>& claims) {
-  constexpr std::string_view kOfTorch = "Detected mismatch between collectives on ranks";
-  if (verdict.line.find(kOfTorch) == std::string::npos) return;
+  if (!ReportsMismatch(verdict.line)) return;
   const auto odd = OddInMismatch(evidence);
   const auto place = odd ? PlaceOf(evidence, *odd) : std::nullopt;
   if (place && place == verdict.rank) return;

@@ -1,8 +1,8 @@
 #include "answers/named_rank.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
-#include <string_view>
 #include <vector>
 
 #include "answers/rank_number.h"
@@ -18,21 +18,35 @@ std::optional<int> RankBehind(std::string_view text, std::string_view words) {
   return RankNumber(number.substr(0, number.find_first_not_of("0123456789")));
 }
 
+// The words before the two ranks.
+struct Difference {
+  std::string_view by, named;
+  bool is_speakers = true;  // the first one is the rank that prints it
+};
+constexpr auto kDiffering = std::to_array<Difference>({
+    {"Detected mismatch between collectives on ranks. Rank ", ", but Rank "},
+    {"DDP expects same model across all ranks, but Rank ", ", while rank "},
+    {"Forward order differs across ranks: rank ", " while rank ", false},
+});
+
 struct Mismatch {
   int by = 0, named = 0;
 };
 
-// Nullopt if a rank counts itself in a group of its own: its numbers are not the job's.
+// Nullopt if the ranks' numbers are not the job's, because a rank counts itself in a group of its
+// own, or if what they compared had not come: a model of 0 parameters.
 std::optional<std::vector<Mismatch>> ReadMismatches(const Evidence& evidence) {
-  constexpr std::string_view kBegin = "Detected mismatch between collectives on ranks. Rank ";
   std::vector<Mismatch> mismatches;
   for (const Rank& rank : evidence.ranks) {
     for (const Line& line : rank.lines) {
-      const auto by = RankBehind(line.text, kBegin);
-      const auto named = RankBehind(line.text, ", but Rank ");
-      if (!by || !named) continue;
-      if (rank.rank && rank.rank != by) return std::nullopt;
-      mismatches.push_back({*by, *named});
+      for (const Difference& phrase : kDiffering) {
+        const auto by = RankBehind(line.text, phrase.by);
+        const auto named = by ? RankBehind(line.text, phrase.named) : std::nullopt;
+        if (!named) continue;
+        if (phrase.is_speakers && rank.rank && rank.rank != by) return std::nullopt;
+        if (line.text.find(" has inconsistent 0 params") != line.text.npos) return std::nullopt;
+        mismatches.push_back({*by, *named});
+      }
     }
   }
   return mismatches;
@@ -99,8 +113,15 @@ std::vector<Missing> ReadLastMissing(const Evidence& evidence) {
 
 }  // namespace
 
+bool ReportsMismatch(std::string_view line) {
+  return std::any_of(kDiffering.begin(), kDiffering.end(), [line](const Difference& phrase) {
+    return RankBehind(line, phrase.by) && RankBehind(line, phrase.named);
+  });
+}
+
 // Each rank compares itself with all others in the order of their numbers and names the first one
-// that differs (ProcessGroupWrapper.cpp): all ranks below that one agree with it.
+// that differs (ProcessGroupWrapper.cpp, reducer.cpp, _exec_order_utils.py): all ranks below that
+// one agree with it.
 std::optional<int> OddInMismatch(const Evidence& evidence) {
   const auto mismatches = ReadMismatches(evidence);
   if (!mismatches || mismatches->empty()) return std::nullopt;

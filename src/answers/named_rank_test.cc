@@ -42,6 +42,25 @@ TEST(NamedRank, NobodyOfTwoOrOfHalves) {
       << "it counts in a group of its own";
 }
 
+TEST(NamedRank, AlsoOfModelsAndOrdersOfLayers) {
+  const auto models = [](int by, int named, int parameters) {
+    return fmt::format(
+        "[rank{0}]: RuntimeError: DDP expects same model across all ranks, but Rank {0} has 62 "
+        "params, while rank {1} has inconsistent {2} params.\n",
+        by, named, parameters);
+  };
+  EXPECT_EQ(OddIn(models(0, 3, 60) + models(1, 3, 60) + models(2, 3, 60)), 3);
+  EXPECT_EQ(OddIn(models(1, 0, 0) + models(2, 0, 0)), std::nullopt) << "rank 0 had not come";
+  const auto orders = [](int rank, int named) {
+    return fmt::format(
+        "[rank{}]: RuntimeError: Forward order differs across ranks: rank 0 is all-gathering 2 "
+        "parameters while rank {} is all-gathering 3 parameters\n",
+        rank, named);
+  };
+  EXPECT_EQ(OddIn(orders(0, 2) + orders(1, 2) + orders(2, 2)), 2);
+  EXPECT_EQ(OddIn(orders(0, 1) + orders(1, 1)), std::nullopt);
+}
+
 TEST(NamedRank, TheVerdictIsAboutTheOddOneOrNobody) {
   const Evidence evidence =
       ReadLogs({{"job.log", Differs(0, 2) + Differs(1, 2) + "[rank2]: step 1\n"}});

@@ -117,17 +117,21 @@ std::optional<std::string_view> LabelValue(std::string_view line, std::string_vi
 }
 
 // The number of the pod that `kubectl describe` describes below lines[name], counted as ranks are,
-// by the labels of Kubernetes' Job, of a JobSet's first job, and of Kubeflow's trainers. Nullopt
-// for a pod of several GPUs: it may have several ranks.
+// by the labels of Kubernetes' Job, of a JobSet's first job, and of Kubeflow's trainers, or by the
+// variable RANK. Nullopt for a pod of several GPUs: it may have several ranks.
 std::optional<int> IndexOfDescribed(const std::vector<std::string_view>& lines, size_t name,
                                     bool has_master) {
-  std::optional<int> index;
+  std::optional<int> index, variable;
   bool is_worker = false;
   for (size_t i = name + 1; i < lines.size() && !lines[i].starts_with("Name:"); ++i) {
     const std::string_view line = lines[i];
     for (const std::string_view key :
          {"batch.kubernetes.io/job-completion-index", "training.kubeflow.org/replica-index"}) {
       if (const auto value = LabelValue(line, key)) index = RankNumber(*value);
+    }
+    // Kubeflow's PyTorchJob sets it (pkg/controller.v1/pytorch/envvar.go).
+    if (const auto rank = FieldValue(line, "RANK"); rank && !rank->empty()) {
+      variable = RankNumber(*rank);
     }
     for (const std::string_view key :
          {"jobset.sigs.k8s.io/job-index", "jobset.sigs.k8s.io/job-global-index"}) {
@@ -143,7 +147,7 @@ std::optional<int> IndexOfDescribed(const std::vector<std::string_view>& lines, 
       if (count && base::ParseInt(*count).value_or(0) > 1) return std::nullopt;
     }
   }
-  if (!index || !is_worker) return index;
+  if (variable || !index || !is_worker) return variable ? variable : index;
   // Without a master worker 0 is rank 0; whether there is one, other pods' descriptions say.
   return has_master ? std::optional(*index + 1) : std::nullopt;
 }

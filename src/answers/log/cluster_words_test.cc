@@ -87,6 +87,7 @@ TEST(ClusterWords, WhichRankADescribedPodIsByItsLabels) {
                       "                  training.kubeflow.org/replica-type=master",
                       "                  training.kubeflow.org/replica-index=0"}),
             0);
+  EXPECT_EQ(index_of({replica, worker, "      RANK:                2"}), 2);
   EXPECT_EQ(index_of({"Labels:           app=a"}), std::nullopt);
 }
 

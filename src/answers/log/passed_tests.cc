@@ -4,17 +4,22 @@
 #include <array>
 #include <string>
 
+#include "answers/program_words.h"
 #include "base/strings.h"
 
 namespace answers {
 namespace {
 
-// The last lines that are not empty, the last one first.
+// The last lines that are not empty, the last one first, without Python's warnings and their lines
+// of code below, which may follow when the process ends.
 std::vector<std::string_view> LastSaidLines(const std::vector<std::string_view>& lines) {
   constexpr size_t kMost = 4;
   std::vector<std::string_view> last;
   for (size_t i = lines.size(); i-- > 0 && last.size() < kMost;) {
-    if (const std::string_view text = base::Trim(lines[i]); !text.empty()) last.push_back(text);
+    const std::string_view text = base::Trim(lines[i]);
+    const bool is_end =
+        last.empty() && (IsWarning(text) || lines[i].starts_with("  warnings.warn("));
+    if (!text.empty() && !is_end) last.push_back(text);
   }
   return last;
 }

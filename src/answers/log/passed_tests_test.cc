@@ -14,6 +14,9 @@ TEST(PassedTests, ByTheLastLinesOfEachRunner) {
   EXPECT_TRUE(
       EndsWithPassedTests({"===== 2 passed, 1 skipped, 3 warnings in 63.02s (0:01:03) ==="}));
   EXPECT_TRUE(EndsWithPassedTests({"...", "3 passed in 0.02s"}));
+  EXPECT_TRUE(EndsWithPassedTests({"...", "3 passed in 0.02s",
+                                   "a.py:4: UserWarning: resource_tracker: There appear to be 1",
+                                   "  warnings.warn('resource_tracker: There appear to be %d '"}));
   EXPECT_TRUE(EndsWithPassedTests({"[  PASSED  ] 12 tests.", "", "  YOU HAVE 1 DISABLED TEST"}));
   EXPECT_TRUE(EndsWithPassedTests(
       {"100% tests passed, 0 tests failed out of 4", "", "Total Test time (real) =   1.02 sec"}));
