@@ -401,12 +401,19 @@ void AskWatchdogs(Verdict& verdict, const Evidence& evidence) {
   }
 }
 
-// The rank that reports a mismatch first is only one of those that see it.
+// The rank that reports a mismatch first is only one of those that see it, if others report it,
+// too.
 void AskMismatch(Verdict& verdict, const Evidence& evidence, const std::vector<Claim>& claims) {
   if (!ReportsMismatch(verdict.line)) return;
   const auto odd = OddInMismatch(evidence);
   const auto place = odd ? PlaceOf(evidence, *odd) : std::nullopt;
-  if (place && place == verdict.rank) return;
+  const auto reporting =
+      std::count_if(evidence.ranks.begin(), evidence.ranks.end(), [](const Rank& rank) {
+        return rank.rank && std::any_of(rank.lines.begin(), rank.lines.end(), [](const Line& line) {
+                 return ReportsMismatch(line.text);
+               });
+      });
+  if (place == verdict.rank || (!place && reporting < 2)) return;
   verdict.rank = place;
   if (!place) return;
   const auto own = std::find_if(claims.begin(), claims.end(), [&](const Claim& claim) {
