@@ -77,6 +77,24 @@ bool IsWait(const Finding& finding) {
   return is_status && (finding.kind == "unschedulable" || finding.kind == "cluster-quota");
 }
 
+// The rank whose pod an event in a file names: by the pod's number in its job, or as the only rank
+// of a log with the pod's name.
+std::optional<size_t> RankOfEvent(const Evidence& evidence, const Event& event) {
+  if (event.index) return PlaceOf(evidence, *event.index);
+  constexpr std::string_view kPod = "pod ";
+  if (event.time || !event.object.starts_with(kPod)) return std::nullopt;
+  std::optional<size_t> of;
+  for (size_t i = 0; i < evidence.ranks.size(); ++i) {
+    std::string_view name = evidence.ranks[i].name;
+    name.remove_prefix(name.rfind('/') + 1);  // 0 if there is none
+    if (name.ends_with(".log") || name.ends_with(".txt")) name.remove_suffix(4);
+    if (name != std::string_view(event.object).substr(kPod.size())) continue;
+    if (of) return std::nullopt;
+    of = i;
+  }
+  return of && evidence.ranks[*of].rank ? of : std::nullopt;
+}
+
 std::vector<Claim> ClaimsOf(const Evidence& evidence) {
   std::vector<Claim> claims;
   const bool was_at_work = WasAtWork(evidence);
@@ -113,9 +131,8 @@ std::vector<Claim> ClaimsOf(const Evidence& evidence) {
     if (!finding || has_cause || finding->kind == kUnknown) continue;
     if (was_at_work && IsWait(*finding)) continue;
     finding->time = event.time;
-    claims.push_back({std::move(*finding),
-                      event.index ? PlaceOf(evidence, *event.index) : std::nullopt,
-                      "event of " + event.object, false});
+    const auto rank = IsWait(*finding) ? std::nullopt : RankOfEvent(evidence, event);
+    claims.push_back({std::move(*finding), rank, "event of " + event.object, false});
   }
   return claims;
 }

@@ -145,7 +145,9 @@ bool ReportsEnd(std::string_view line) {
        "=   RANK ", "=   PID ",
        "EXIT CODE: ", "KILLED BY SIGNAL: ", "CLEANING UP REMAINING PROCESSES",
        "YOU CAN IGNORE THE BELOW CLEANUP MESSAGES", "TERMINATED WITH THE EXIT STRING: ",
-       "This typically refers to a problem with your application",
+       "This typically refers to a problem with your application", "assert (!closed) failed",
+       "callback returned error status", "error waiting for event",
+       "process manager error waiting for completion",
        "Please see the FAQ page for debugging suggestions"});
   return HasAny(line, kWords) || HasAny(line, kOfOpenMpi) || HasAny(line, kOfHydra);
 }

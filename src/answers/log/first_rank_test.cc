@@ -166,6 +166,23 @@ TEST(FirstRank, ADescribedPodsLabelNamesIt) {
   EXPECT_EQ(RankNamedIn(evidence), 1);
 }
 
+TEST(FirstRank, APodsRowNamesTheRankWhoseLogHasItsName) {
+  const std::string lost =
+      "Traceback (most recent call last):\n  File \"/w/train.py\", line 12, in main\n"
+      "RuntimeError: [gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.7]:2110\n";
+  const auto judge = [&lost](const std::string& killed) {
+    const Evidence evidence =
+        ReadLogs({{"a-worker-0.log", lost},
+                  {"a-worker-1.log", "step 3 loss 0.2\n"},
+                  {"pods.txt", "NAME         READY   STATUS      RESTARTS   AGE\n" + killed +
+                                   "   0/1     OOMKilled   0          5m\n"}});
+    EXPECT_EQ(Explain(evidence).kind, "host-out-of-memory");
+    return RankNamedIn(evidence);
+  };
+  EXPECT_EQ(judge("a-worker-1"), 1);
+  EXPECT_EQ(judge("b-worker-1"), std::nullopt) << "a pod of another job";
+}
+
 TEST(FirstRank, TheOnlyOneThatTheKernelCanHaveMeant) {
   const std::string spawned =
       "Traceback (most recent call last):\n  File \"/w/main.py\", line 8, in <module>\n"
