@@ -4,11 +4,13 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <set>
 #include <tuple>
 
 #include "answers/exit_finding.h"
 #include "answers/finding.h"
 #include "answers/finding/last_words.h"
+#include "answers/named_rank.h"
 #include "answers/program_words.h"
 #include "answers/stall/stack.h"
 #include "answers/stall/stall.h"
@@ -37,6 +39,13 @@ bool IsHinted(const Evidence& evidence, const Rank& rank) {
   return FirstAmong(evidence, rank.name).has_value();
 }
 
+std::optional<size_t> PlaceOf(const Evidence& evidence, int number) {
+  for (size_t i = evidence.ranks.size(); i-- > 0;) {  // the last of several attempts
+    if (evidence.ranks[i].rank == number) return i;
+  }
+  return std::nullopt;
+}
+
 // A finding, and the rank that it is about.
 struct Claim {
   Finding finding;
@@ -45,7 +54,8 @@ struct Claim {
   bool was_replaced = false;  // the rank was tried again, and the job failed by something later
 
   auto Place(const Evidence& evidence) const {
-    return std::tuple(finding.level, was_replaced, finding.time.value_or(base::Time::max()),
+    return std::tuple(finding.level, was_replaced, finding.is_doubtful,
+                      finding.time.value_or(base::Time::max()),
                       !(rank && IsHinted(evidence, evidence.ranks[*rank])), finding.order,
                       rank.value_or(SIZE_MAX));
   }
@@ -65,6 +75,24 @@ bool IsWait(const Finding& finding) {
   const bool is_status = finding.rule.empty() || finding.rule == "unschedulable" ||
                          finding.rule == "queue-quota" || finding.rule == "cluster-quota";
   return is_status && (finding.kind == "unschedulable" || finding.kind == "cluster-quota");
+}
+
+// The rank whose pod an event in a file names: by the pod's number in its job, or as the only rank
+// of a log with the pod's name.
+std::optional<size_t> RankOfEvent(const Evidence& evidence, const Event& event) {
+  if (event.index) return PlaceOf(evidence, *event.index);
+  constexpr std::string_view kPod = "pod ";
+  if (event.time || !event.object.starts_with(kPod)) return std::nullopt;
+  std::optional<size_t> of;
+  for (size_t i = 0; i < evidence.ranks.size(); ++i) {
+    std::string_view name = evidence.ranks[i].name;
+    name.remove_prefix(name.rfind('/') + 1);  // 0 if there is none
+    if (name.ends_with(".log") || name.ends_with(".txt")) name.remove_suffix(4);
+    if (name != std::string_view(event.object).substr(kPod.size())) continue;
+    if (of) return std::nullopt;
+    of = i;
+  }
+  return of && evidence.ranks[*of].rank ? of : std::nullopt;
 }
 
 std::vector<Claim> ClaimsOf(const Evidence& evidence) {
@@ -103,7 +131,8 @@ std::vector<Claim> ClaimsOf(const Evidence& evidence) {
     if (!finding || has_cause || finding->kind == kUnknown) continue;
     if (was_at_work && IsWait(*finding)) continue;
     finding->time = event.time;
-    claims.push_back({std::move(*finding), std::nullopt, "event of " + event.object, false});
+    const auto rank = IsWait(*finding) ? std::nullopt : RankOfEvent(evidence, event);
+    claims.push_back({std::move(*finding), rank, "event of " + event.object, false});
   }
   return claims;
 }
@@ -166,6 +195,36 @@ std::optional<size_t> FirstOfCutLog(const Evidence& evidence, const Claim& root)
   const auto said = FindInRank(evidence.ranks[*first]);
   const bool has_word = said && (!said->rule.empty() || said->kind != kUnknown);
   return has_word ? std::nullopt : first;
+}
+
+// The rank whose process or GPU a line of the machine, without a rank's name, is about, if only one
+// rank can be meant: the only one that failed of something that this line explains or, where the
+// kernel killed a process, the one that its launcher saw killed.
+std::optional<size_t> OnlyOneMeant(const Evidence& evidence, const std::vector<Claim>& claims,
+                                   const Claim& root) {
+  if (!root.rank || evidence.ranks[*root.rank].rank || root.finding.is_of_any_rank) {
+    return std::nullopt;
+  }
+  std::set<size_t> meant;
+  for (const Claim& claim : claims) {
+    const bool is_ranks = claim.rank && evidence.ranks[*claim.rank].rank;
+    const bool has_failed = claim.finding.level == Level::kDeciding;  // and did not only wait
+    if (is_ranks && has_failed && Overrules(root.finding.kind, claim.finding.kind)) {
+      meant.insert(*claim.rank);
+    }
+  }
+  if (root.finding.kind == "host-out-of-memory") {
+    const auto kills = [](const Line& line) {
+      return line.text.find("Killed process ") != std::string::npos;
+    };
+    const std::vector<Line>& kernels = evidence.ranks[*root.rank].lines;
+    if (std::count_if(kernels.begin(), kernels.end(), kills) != 1) return std::nullopt;
+    for (size_t i = 0; i < evidence.ranks.size(); ++i) {
+      const Rank& rank = evidence.ranks[i];
+      if (rank.rank && rank.exit_code == kSignalBase + SIGKILL) meant.insert(i);
+    }
+  }
+  return meant.size() == 1 ? std::optional(*meant.begin()) : std::nullopt;
 }
 
 // Whether the claim is NCCL's about a connection, whose other end may have failed, while another
@@ -333,13 +392,6 @@ std::optional<Fact> WaitBehind(const Claim& root, const Evidence& evidence) {
                                                : std::nullopt;
 }
 
-std::optional<size_t> PlaceOf(const Evidence& evidence, int number) {
-  for (size_t i = evidence.ranks.size(); i-- > 0;) {  // the last of several attempts
-    if (evidence.ranks[i].rank == number) return i;
-  }
-  return std::nullopt;
-}
-
 // Explains a time-out of NCCL by what the watchdogs of all ranks report together.
 void AskWatchdogs(Verdict& verdict, const Evidence& evidence) {
   const Watchdogs watchdogs = ReadWatchdogs(evidence);
@@ -364,6 +416,43 @@ void AskWatchdogs(Verdict& verdict, const Evidence& evidence) {
     verdict.rank.reset();
     if (!watchdogs.line.empty()) verdict.line = watchdogs.line;
   }
+}
+
+// The rank that reports a mismatch first is only one of those that see it, if others report it,
+// too.
+void AskMismatch(Verdict& verdict, const Evidence& evidence, const std::vector<Claim>& claims) {
+  if (!ReportsMismatch(verdict.line)) return;
+  const auto odd = OddInMismatch(evidence);
+  const auto place = odd ? PlaceOf(evidence, *odd) : std::nullopt;
+  const auto reporting =
+      std::count_if(evidence.ranks.begin(), evidence.ranks.end(), [](const Rank& rank) {
+        return rank.rank && std::any_of(rank.lines.begin(), rank.lines.end(), [](const Line& line) {
+                 return ReportsMismatch(line.text);
+               });
+      });
+  if (place == verdict.rank || (!place && reporting < 2)) return;
+  verdict.rank = place;
+  if (!place) return;
+  const auto own = std::find_if(claims.begin(), claims.end(), [&](const Claim& claim) {
+    return claim.rank == place && claim.finding.kind == verdict.kind;
+  });
+  const Frame frame = own == claims.end() ? Frame{} : own->finding.frame;
+  verdict.file = frame.file;
+  verdict.function = frame.function;
+  verdict.file_line = frame.line;
+}
+
+bool IsOfStallInspector(std::string_view line) {
+  return line.find("is stalled for longer than ") != line.npos &&
+         line.ends_with(" seconds. Will shutdown.");
+}
+
+// Horovod's coordinator, which is rank 0, reports whom the others wait for.
+void AskStallInspector(Verdict& verdict, const Evidence& evidence) {
+  const auto missing = MissingOfHorovod(evidence);
+  verdict.rank = missing ? PlaceOf(evidence, *missing) : std::nullopt;
+  if (!missing) return;
+  verdict.title = fmt::format("rank {} has not entered a call that others wait in", *missing);
 }
 
 // Witnesses belong to the whole pod; this one names its rank: "rank 3: Aborted in all_reduce ...".
@@ -577,13 +666,21 @@ Verdict Explain(const Evidence& evidence) {
       verdict.rank = named;
     }
   }
+  if (verdict.rank && !evidence.ranks[*verdict.rank].rank) {
+    if (const auto meant = OnlyOneMeant(evidence, claims, root)) verdict.rank = meant;
+  }
   if (const auto of_cut = FirstOfCutLog(evidence, root)) verdict.rank = of_cut;
   if (!evidence.first_rank && IsOfOneEnd(evidence, root)) verdict.rank.reset();
+  if (IsAboutWholeJob(verdict.line)) verdict.rank.reset();
   if (const auto nccl = ReadNcclPrefix(verdict.line);
       nccl && verdict.rank && !evidence.ranks[*verdict.rank].rank) {
     if (const auto place = PlaceOf(evidence, nccl->device)) verdict.rank = place;
   }
   if (root.finding.kind == "collective-timeout") AskWatchdogs(verdict, evidence);
+  if (root.finding.kind == "collective-mismatch") AskMismatch(verdict, evidence, claims);
+  if (root.finding.rule == "hang-horovod" || IsOfStallInspector(verdict.line)) {
+    AskStallInspector(verdict, evidence);
+  }
   const auto asker = root.rank ? evidence.ranks[*root.rank].rank : std::nullopt;
   if (const auto missing = MissingAtBarrier(verdict.line, asker)) {
     if (const auto place = PlaceOf(evidence, *missing)) verdict.rank = place;

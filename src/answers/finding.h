@@ -22,6 +22,8 @@ struct Finding {
   // In a log of several ranks, the launcher names another exception of the rank that failed first:
   // this one may be of any rank.
   bool is_of_any_rank = false;
+  // Programs that go on print such a line, too: what another rank says decides first.
+  bool is_doubtful = false;
   std::string line;  // the line that decides it
   std::optional<base::Time> time;
   size_t order = 0;

@@ -795,5 +795,124 @@ TEST(JudgedLog, TheBarrierNamesWhoIsMissingAlsoInALogOfItsOwn) {
   EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 2);
 }
 
+// Several of mpi4py's users install such a hook, which then calls MPI_Abort.
+TEST(JudgedLog, AHooksUncaughtExceptionIsTheCause) {
+  for (const char* heading :
+       {"Uncaught exception was detected on rank 1. ", "Uncaught exception on rank 1:",
+        "*** Uncaught exception was detected on rank 1.", "UNCAUGHT EXCEPTION on rank 1"}) {
+    const Evidence evidence = ReadLogs(
+        {{"job.log", std::string("rank 0: 4 files\nrank 2: 4 files\n") + heading +
+                         "\nTraceback (most recent call last):\n"
+                         "  File \"/w/tree.py\", line 12, in <module>\n    grow(comm)\n"
+                         "  File \"/w/tree.py\", line 7, in grow\n    leaf = leaves[9]\n"
+                         "IndexError: list index out of range\n\n"
+                         "Calling MPI_Abort() to shut down MPI processes...\n"
+                         "application called MPI_Abort(MPI_COMM_WORLD, 1) - process 1\n"
+                         "[mpiexec@n1] HYD_pmcd_pmiserv_control_cb (pmiserv_cb.c:208): assert "
+                         "(!closed) failed\n"}});
+    const Verdict verdict = Explain(evidence);
+    EXPECT_EQ(verdict.kind, "exception") << heading;
+    EXPECT_EQ(verdict.line, "IndexError: list index out of range") << heading;
+    EXPECT_EQ(verdict.file_line, 7) << heading;
+    ASSERT_TRUE(verdict.rank) << heading;
+    EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 1) << heading;
+  }
+}
+
+TEST(JudgedLog, ASyntaxErrorMayHaveOtherLinesWithin) {
+  const Verdict verdict = JudgeLog(
+      "  File \"/w/net.py\", line 9\nWARNING: All log messages go to stderr\n"
+      "    case 1:\nEpoch: none yet\n         ^\nSyntaxError: invalid syntax\n");
+  EXPECT_EQ(verdict.kind, "syntax");
+  EXPECT_EQ(verdict.line, "SyntaxError: invalid syntax");
+  EXPECT_EQ(verdict.file, "/w/net.py");
+  EXPECT_EQ(verdict.file_line, 9);
+}
+
+TEST(JudgedLog, ALevelOfALoggerIsNoException) {
+  for (const char* level : {"WARNING", "INFO", "DEBUG", "Note"}) {
+    const Verdict verdict = JudgeLog(std::string("  File \"/w/net.py\", line 9, in f\n    g()\n") +
+                                     level + ": the cache is new\n");
+    EXPECT_NE(verdict.kind, "exception") << level;
+  }
+}
+
+TEST(JudgedLog, ASchedulersLimitIsOfNoRank) {
+  const Evidence evidence = ReadLogs(
+      {{"job.log",
+        "0: step 7 loss 1.5\n1: step 7 loss 1.5\n"
+        "1: slurmstepd: error: *** STEP 81.0 ON n1 CANCELLED AT 2026-03-02T10:11:04 DUE TO TIME "
+        "LIMIT ***\n0: Terminated\n"}});
+  const Verdict verdict = Explain(evidence);
+  EXPECT_EQ(verdict.kind, "deadline");
+  EXPECT_FALSE(verdict.rank);
+}
+
+// torch/csrc/utils/tensor_numpy.cpp warns of it and goes on without NumPy.
+TEST(JudgedLog, AnExceptionThatAWarningReportsIsNotTheFirstFailure) {
+  const std::string warned =
+      "2026-03-02T10:11:01Z ImportError: numpy.core.multiarray failed to import\n"
+      "2026-03-02T10:11:01Z x.py:9: UserWarning: Failed to initialize NumPy: _ARRAY_API not found\n"
+      "2026-03-02T10:11:01Z loading\n";
+  const std::string failed =
+      "2026-03-02T10:11:05Z Traceback (most recent call last):\n"
+      "2026-03-02T10:11:05Z   File \"/w/a.py\", line 2, in <module>\n"
+      "2026-03-02T10:11:05Z FileNotFoundError: [Errno 2] No such file or directory: '/w/a.yaml'\n";
+  const Evidence evidence = ReadLogs({{"rank_0.log", warned}, {"rank_1.log", failed}});
+  const Verdict verdict = Explain(evidence);
+  EXPECT_EQ(verdict.kind, "file-missing");
+  ASSERT_TRUE(verdict.rank);
+  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 1);
+  EXPECT_EQ(JudgeLog(warned).confidence, Confidence::kLow);
+}
+
+// c10d tries again until its time is over.
+TEST(JudgedLog, AStoreThatAClientStillTriesToReachIsNotTheFirstFailure) {
+  const Evidence evidence = ReadLogs(
+      {{"job.log",
+        "[rank1]: [W socket.cpp:697] [c10d] The client socket has failed to connect to [n0]:29400 "
+        "(errno: 111 - Connection refused).\n"
+        "[rank0]: Traceback (most recent call last):\n"
+        "[rank0]:   File \"/w/a.py\", line 2, in <module>\n"
+        "[rank0]: torch.distributed.DistNetworkError: The server socket has failed to listen on "
+        "any "
+        "local network address. The server socket has failed to bind to [::]:29400 (errno: 98 - "
+        "Address already in use).\n"}});
+  const Verdict verdict = Explain(evidence);
+  EXPECT_EQ(verdict.kind, "port-in-use");
+  ASSERT_TRUE(verdict.rank);
+  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 0);
+}
+
+TEST(JudgedLog, AnIndexThatPipCouldNotReadIsADownload) {
+  const std::string none =
+      "ERROR: Could not find a version that satisfies the requirement Ein_Ops>=0.7 (from versions: "
+      "none)\nERROR: No matching distribution found for Ein_Ops>=0.7\n";
+  const std::string retry =
+      "WARNING: Retrying (Retry(total=0, connect=None, read=None, redirect=None, status=None)) "
+      "after "
+      "connection broken by ";
+  const std::string timeout =
+      "'ConnectTimeoutError(<pip._vendor.urllib3.connection.HTTPSConnection object at 0x7f>, "
+      "'Connection to pypi.org timed out. (connect timeout=15)')': /simple/ein-ops/\n";
+  const std::string tls =
+      "Could not fetch URL https://pypi.org/simple/ein-ops/: There was a problem confirming the "
+      "ssl "
+      "certificate: HTTPSConnectionPool(host='pypi.org', port=443): Max retries exceeded with url: "
+      "/simple/ein-ops/ (Caused by SSLError(SSLCertVerificationError(1, '[SSL: "
+      "CERTIFICATE_VERIFY_FAILED] certificate verify failed (_ssl.c:1006)'))) - skipping\n";
+  Verdict verdict = JudgeLog(retry + timeout + none);
+  EXPECT_EQ(verdict.kind, "download");
+  EXPECT_EQ(verdict.advice, Advice::kRetry);
+  EXPECT_TRUE(verdict.line.starts_with("ERROR: Could not find a version")) << verdict.line;
+  verdict = JudgeLog(retry + timeout + tls + none);
+  EXPECT_EQ(verdict.kind, "download");
+  EXPECT_EQ(verdict.advice, Advice::kFixFirst) << "a certificate";
+  EXPECT_TRUE(verdict.line.starts_with("Could not fetch URL")) << verdict.line;
+  EXPECT_EQ(JudgeLog(none).kind, "version-mismatch");
+  EXPECT_EQ(JudgeLog(retry + "'ReadTimeoutError()': /simple/other/\n" + none).kind,
+            "version-mismatch");
+}
+
 }  // namespace
 }  // namespace answers

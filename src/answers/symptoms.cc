@@ -151,7 +151,9 @@ bool ReportsEnd(std::string_view line) {
        "=   RANK ", "=   PID ",
        "EXIT CODE: ", "KILLED BY SIGNAL: ", "CLEANING UP REMAINING PROCESSES",
        "YOU CAN IGNORE THE BELOW CLEANUP MESSAGES", "TERMINATED WITH THE EXIT STRING: ",
-       "This typically refers to a problem with your application",
+       "This typically refers to a problem with your application", "assert (!closed) failed",
+       "callback returned error status", "error waiting for event",
+       "process manager error waiting for completion",
        "Please see the FAQ page for debugging suggestions"});
   return HasAny(line, kWords) || HasAny(line, kOfOpenMpi) || HasAny(line, kOfHydra);
 }
@@ -261,6 +263,13 @@ bool IsOfScheduler(std::string_view text) {
        "The node was low on resource: ", "The node had condition: [",
        "ephemeral local storage usage exceeds"});
   return HasAny(text, kWords);
+}
+
+bool IsAboutWholeJob(std::string_view text) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"error: *** JOB ", "error: *** STEP ", "PBS: job killed", ": job killed after reaching LSF",
+       " exceeded its time limit"});
+  return IsOfScheduler(text) && HasAny(text, kWords);
 }
 
 bool IsBeforeAside(std::string_view text) {

@@ -42,8 +42,11 @@ bool IsOfType(char c) {
 // Matches "ValueError: boom", "torch.cuda.OutOfMemoryError: ..." and "KeyboardInterrupt", but not a
 // single other word.
 bool NamesException(std::string_view text) {
+  static constexpr auto kLevels = std::to_array<std::string_view>(
+      {"WARNING", "WARN", "Warning", "INFO", "Info", "DEBUG", "NOTICE", "NOTE", "Note"});
   const std::string_view type = text.substr(0, text.find(':'));
   if (type.empty() || type.size() > 120) return false;
+  if (std::find(kLevels.begin(), kLevels.end(), type) != kLevels.end()) return false;
   const bool is_name = std::all_of(type.begin(), type.end(), IsOfType);
   const bool is_of_module = type.find('.') != std::string_view::npos && type.size() < text.size();
   const char first = type[type.rfind('.') + 1];  // if there is no dot, of the whole word
@@ -458,9 +461,11 @@ class Reader {
     if (!chain.raised.empty()) return chain;
     at_ = begin;
     chain.begin = begin;
+    // Only that of a SyntaxError names no function.
+    const bool has_function = !ReadFrame(Text(begin)).function.empty();
     Raised raised;
-    if (ReadRaised(raised) &&
-        (raised.text.find(':') != std::string::npos || EndsTraceback(raised.text))) {
+    if (ReadRaised(raised) && ((has_function && raised.text.find(':') != std::string::npos) ||
+                               EndsTraceback(raised.text))) {
       chain.raised.push_back(std::move(raised));
       ReadOthers(chain);
     }
@@ -478,6 +483,9 @@ class Reader {
     for (size_t i = at_; i-- > 0 && chain.begin - i <= kMostDrawn && IsDrawn(Text(i));) {
       const Frame frame = ReadDrawnFrame(Text(i));
       if (!frame.file.empty()) raised.frames.insert(raised.frames.begin(), frame);
+    }
+    if (IsSyntaxError(Text(at_))) {
+      if (const Frame frame = FrameAbove(at_); !frame.file.empty()) raised.frames = {frame};
     }
     ReadRaised(raised);
     chain.raised.push_back(std::move(raised));
@@ -541,6 +549,24 @@ class Reader {
     return chain;
   }
 
+  static bool IsSyntaxError(std::string_view text) {
+    return text.starts_with("SyntaxError: ") || text.starts_with("IndentationError: ") ||
+           text.starts_with("TabError: ");
+  }
+
+  // The frame of a SyntaxError in this line without a header, above it and its line of code: Python
+  // writes them one by one, so that lines of other threads and processes may stand between.
+  Frame FrameAbove(size_t line) const {
+    constexpr size_t kFarthest = 40;
+    for (size_t i = line; i-- > 0 && line - i <= kFarthest;) {
+      const std::string_view text = Text(i);
+      if (text.find(kTracebackHeader) != std::string_view::npos || IsSyntaxError(text)) break;
+      const Frame frame = ReadFrame(text);
+      if (!frame.file.empty()) return frame.function.empty() ? frame : Frame{};
+    }
+    return {};
+  }
+
   // Reads `  File "x.py", line 3`, the line of code, a mark, and the exception.
   Chain ReadSyntaxError() {
     constexpr size_t kLines = 5;
@@ -550,9 +576,7 @@ class Reader {
     for (size_t i = 0; i < kLines && at_ < lines_.size(); ++i, ++at_) {
       const std::string_view text = Text(at_);
       if (IsIndented(text)) continue;
-      for (const std::string_view type : {"SyntaxError: ", "IndentationError: ", "TabError: "}) {
-        if (text.starts_with(type)) chain.raised.push_back({at_, std::string(text), {frame}});
-      }
+      if (IsSyntaxError(text)) chain.raised.push_back({at_, std::string(text), {frame}});
       break;
     }
     chain.end = chain.raised.empty() ? at_ : ++at_;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "answers/has_any.h"
 #include "answers/rank_number.h"
 #include "base/strings.h"
 
@@ -150,6 +151,44 @@ std::optional<int> LateWithId(std::string_view line, std::optional<int> asker) {
                                                     : key.substr(0, colon));
 }
 
+// Whether the program says at its end that all is done.
+bool IsFarewell(std::string_view text) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"finished", "completed", "complete", "exiting", "done", "bye"});
+  static constexpr auto kTrouble = std::to_array<std::string_view>(
+      {"error", "exception", "fail", "not ", "abort", "wait", "loading", "saving", "%|"});
+  const std::string lower = base::ToLower(text);
+  return HasAny(lower, kWords) && !HasAny(lower, kTrouble);
+}
+
+// Finds the rank that alone reports nothing while all others waited in the same call, if its last
+// words are that it is done.
+void FindAbsent(const Evidence& evidence, const std::vector<Report>& reports, Watchdogs& found) {
+  constexpr size_t kFewest = 2;
+  std::set<int> waiting, known;
+  const Report* first = nullptr;
+  for (const Report& report : reports) {
+    if (!report.sequence) continue;
+    if (first == nullptr) first = &report;
+    if (report.sequence != first->sequence || report.group != first->group) return;
+    waiting.insert(report.rank);
+  }
+  const Rank* absent = nullptr;
+  for (const Rank& rank : evidence.ranks) {
+    if (!rank.rank || rank.lines.empty()) continue;
+    known.insert(*rank.rank);
+    if (!waiting.contains(*rank.rank)) absent = &rank;
+  }
+  const bool are_all = known.size() == waiting.size() + 1 && *known.begin() == 0 &&
+                       *known.rbegin() == static_cast<int>(waiting.size());
+  if (absent == nullptr || waiting.size() < kFewest || !are_all) return;
+  const auto last = std::find_if(absent->lines.rbegin(), absent->lines.rend(),
+                                 [](const Line& line) { return !base::Trim(line.text).empty(); });
+  if (last == absent->lines.rend() || !IsFarewell(last->text)) return;
+  found.behind = *absent->rank;
+  found.line = base::Trim(last->text);
+}
+
 constexpr int kMostDevices = 64;
 
 // Takes the number before `end`, which it takes too.
@@ -220,6 +259,7 @@ Watchdogs ReadWatchdogs(const Evidence& evidence) {
   FindMismatch(reports, found);
   if (found.one.empty()) FindBehind(reports, found);
   if (found.one.empty() && !found.behind) FindEarlier(reports, found);
+  if (found.one.empty() && !found.behind) FindAbsent(evidence, reports, found);
   for (const Report& report : reports) {
     if (found.line.empty() && report.sequence) found.line = report.text;
   }

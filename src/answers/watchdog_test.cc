@@ -118,5 +118,21 @@ TEST(Watchdog, WhoDidNotStoreNcclsId) {
   EXPECT_EQ(missing(1, "0:1", 7), std::nullopt);
 }
 
+TEST(Watchdogs, WhoSaidThatItWasDoneWhileAllOthersWaited) {
+  const auto judge = [](const std::string& of_two, const std::string& more = "") {
+    const Evidence evidence = ReadLogs({{"out", Caught(0, "0", 7, "ALLREDUCE", 10) + of_two +
+                                                    Caught(1, "0", 7, "ALLREDUCE", 10) + more}});
+    const Verdict verdict = Explain(evidence);
+    EXPECT_EQ(verdict.kind, "collective-timeout");
+    return verdict.rank ? evidence.ranks[*verdict.rank].rank : std::nullopt;
+  };
+  EXPECT_EQ(judge("[rank2]: step 9 loss 1.5\n[rank2]: Training finished.\n"), 2);
+  EXPECT_EQ(judge("[rank2]: all epochs are done, exiting\n"), 2);
+  EXPECT_EQ(judge("[rank2]: step 9 loss 1.5\n"), std::nullopt);
+  EXPECT_EQ(judge("[rank2]: done\n[rank2]: saving the model\n"), std::nullopt);
+  EXPECT_EQ(judge("[rank2]: done\n", "[rank3]: step 9\n"), std::nullopt) << "two are absent";
+  EXPECT_EQ(judge("[rank3]: done\n"), std::nullopt) << "the log lacks rank 2";
+}
+
 }  // namespace
 }  // namespace answers

@@ -1,10 +1,12 @@
 #include "answers/finding/exceptions.h"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 
 #include "answers/chain_finding.h"
 #include "answers/exit_finding.h"
+#include "answers/has_any.h"
 #include "answers/program_words.h"
 #include "answers/rule_words.h"
 #include "answers/symptoms.h"
@@ -31,6 +33,21 @@ bool IsLone(const RankLog& log, const Chain& chain) {
   const Raised& raised = chain.raised.front();
   return chain.raised.size() == 1 && raised.frames.empty() && raised.line == chain.begin &&
          RuleFor(raised) == nullptr && !log.IsEnd(chain.end);
+}
+
+// Whether this is an exception's line without a traceback, with a warning below it that something
+// did not succeed: the program prints why, and goes on without it.
+bool IsWarnedOf(const RankLog& log, const Chain& chain) {
+  static constexpr auto kWithout =
+      std::to_array<std::string_view>({"ailed to ", "ould not ", "nable to "});
+  const Raised& raised = chain.raised.front();
+  if (chain.raised.size() != 1 || !raised.frames.empty()) return false;
+  for (size_t i = chain.end; i < log.lines().size(); ++i) {
+    const std::string_view text = log.lines()[i].text;
+    if (base::Trim(text).empty()) continue;
+    return text.find("Warning: ") != std::string_view::npos && HasAny(text, kWithout);
+  }
+  return false;
 }
 
 // Whether the program says that one of its children failed.
@@ -124,8 +141,8 @@ const Chain* LaunchersChain(const RankLog& log) {
 }
 
 bool IsDoubtful(const RankLog& log, const Chain& chain, const Chain* launchers) {
-  return IsBehindWarning(log, chain) || IsLone(log, chain) || IsOfParent(chain) ||
-         (launchers != nullptr && &chain != launchers);
+  return IsBehindWarning(log, chain) || IsLone(log, chain) || IsWarnedOf(log, chain) ||
+         IsOfParent(chain) || (launchers != nullptr && &chain != launchers);
 }
 
 std::optional<Finding> FindInException(const RankLog& log, const Chain& chain) {
@@ -145,6 +162,10 @@ std::optional<Finding> FindInException(const RankLog& log, const Chain& chain) {
   const Raised* const deciding = found->deciding;
   if (finding.rule.empty() || found->is_by_words) TakeWrapped(log, finding, deciding->line);
   log.Place(finding, deciding->line);
+  if (IsWarnedOf(log, chain)) {
+    finding.is_doubtful = true;
+    finding.confidence = Confidence::kLow;
+  }
   // Such an exception does not end a program; something else has ended this one.
   if (before.starts_with("Exception in thread ") && log.rank().exit_code == kSignalBase + SIGTERM) {
     finding.level = std::max(finding.level, Level::kSymptom);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 
 #include "answers/program_words.h"
 #include "answers/rule_words.h"
@@ -84,6 +85,47 @@ const Rule* RuleForGivenUp(const RankLog& log, size_t line) {
   return nullptr;
 }
 
+// What pip's package names have in common: "Foo.Bar_Baz" is the folder "foo-bar-baz" of an index.
+std::string FolderOfPackage(std::string_view requirement) {
+  std::string folder = base::ToLower(requirement.substr(0, requirement.find_first_of(" [<>=!~;(")));
+  std::replace_if(folder.begin(), folder.end(), [](char c) { return c == '_' || c == '.'; }, '-');
+  return folder;
+}
+
+// The line, above pip's word that an index has no version of a package at all, in which pip says
+// that it could not read the index' page of that package (pip/_internal/index/collector.py, and
+// urllib3's retries).
+std::optional<size_t> UnreadIndexAbove(const RankLog& log, size_t line) {
+  constexpr std::string_view kNone = "Could not find a version that satisfies the requirement ";
+  const std::string_view text = log.lines()[line].text;
+  const size_t at = text.find(kNone);
+  if (at == text.npos || text.find("(from versions: none)") == text.npos) return std::nullopt;
+  const std::string page = "/" + FolderOfPackage(text.substr(at + kNone.size())) + "/";
+  std::optional<size_t> retried;
+  for (size_t i = line; i-- > 0;) {
+    const std::string_view above = log.lines()[i].text;
+    if (above.find(page) == above.npos) continue;
+    if (above.find("Could not fetch URL ") != above.npos) return i;
+    if (above.find("Retrying (Retry(total=") != above.npos && !retried) retried = i;
+  }
+  return retried;
+}
+
+// Takes what kept pip from the page: its line, unless that is only a warning.
+void TakeUnreadIndex(const RankLog& log, size_t page, Finding& finding) {
+  const std::string& text = log.lines()[page].text;
+  const auto is_of_network = [](const Rule* rule) {
+    return rule != nullptr && (rule->kind == "download" || rule->kind == "dns");
+  };
+  const Rule* rule = RuleForWords(text);
+  if (!is_of_network(rule) && text.find("confirming the ssl certificate") != text.npos) {
+    rule = &RuleNamed("certificate");
+  }
+  const std::string said = finding.line;
+  finding = log.TakeLine(page, is_of_network(rule) ? *rule : RuleNamed("download"));
+  if (IsWarning(text)) finding.line = said;
+}
+
 // Includes what NCCL says in the lines below.
 const Rule* RuleForCarried(const RankLog& log, size_t line) {
   const std::string_view carried = CarriedException(log.lines()[line].text);
@@ -144,6 +186,7 @@ std::optional<Finding> FindInLines(const RankLog& log, size_t end) {
     best = log.TakeLine(i, *rule);
     best_at = i;
     TakeUncaught(log, i, *best);
+    if (const auto page = UnreadIndexAbove(log, i)) TakeUnreadIndex(log, *page, *best);
     if ((is_passed && !is_kernels) || (is_of_dash && i >= no_program_until)) {
       best->confidence = std::min(best->confidence, Confidence::kMedium);
     }

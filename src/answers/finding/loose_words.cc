@@ -209,6 +209,7 @@ std::optional<Finding> FindInLooseWords(const RankLog& log) {
   if (auto found = ReadCudasLast(log)) return found;
   if (auto found = ReadLooseOf(log, is_stores)) {
     found->confidence = Confidence::kLow;  // it tries again until it gives up, which is not said
+    found->is_doubtful = true;
     return found;
   }
   if (auto found = ReadReported(log)) return found;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "answers/finding.h"
+#include "answers/rank_number.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -105,6 +106,52 @@ std::optional<std::string_view> FieldValue(std::string_view line, std::string_vi
   return line;
 }
 
+// The value of a label, also with quotes: "training.kubeflow.org/replica-index=2".
+std::optional<std::string_view> LabelValue(std::string_view line, std::string_view key) {
+  const size_t at = line.find(key);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view rest = line.substr(at + key.size());
+  if (!rest.starts_with('=') && !rest.starts_with(": ")) return std::nullopt;
+  rest = rest.substr(rest.starts_with('=') ? 1 : 2);
+  return base::Trim(rest.substr(0, rest.find_first_of(" ,\t")));
+}
+
+// The number of the pod that `kubectl describe` describes below lines[name], counted as ranks are,
+// by the labels of Kubernetes' Job, of a JobSet's first job, and of Kubeflow's trainers, or by the
+// variable RANK. Nullopt for a pod of several GPUs: it may have several ranks.
+std::optional<int> IndexOfDescribed(const std::vector<std::string_view>& lines, size_t name,
+                                    bool has_master) {
+  std::optional<int> index, variable;
+  bool is_worker = false;
+  for (size_t i = name + 1; i < lines.size() && !lines[i].starts_with("Name:"); ++i) {
+    const std::string_view line = lines[i];
+    for (const std::string_view key :
+         {"batch.kubernetes.io/job-completion-index", "training.kubeflow.org/replica-index"}) {
+      if (const auto value = LabelValue(line, key)) index = RankNumber(*value);
+    }
+    // Kubeflow's PyTorchJob sets it (pkg/controller.v1/pytorch/envvar.go).
+    if (const auto rank = FieldValue(line, "RANK"); rank && !rank->empty()) {
+      variable = RankNumber(*rank);
+    }
+    for (const std::string_view key :
+         {"jobset.sigs.k8s.io/job-index", "jobset.sigs.k8s.io/job-global-index"}) {
+      const auto value = LabelValue(line, key);
+      if (value && *value != "0") return std::nullopt;
+    }
+    if (const auto type = LabelValue(line, "training.kubeflow.org/replica-type")) {
+      is_worker = base::EqualsIgnoreCase(*type, "worker");
+      if (!is_worker && !base::EqualsIgnoreCase(*type, "master")) return std::nullopt;
+    }
+    for (const std::string_view gpu : {"nvidia.com/gpu", "amd.com/gpu"}) {
+      const auto count = FieldValue(line, gpu);
+      if (count && base::ParseInt(*count).value_or(0) > 1) return std::nullopt;
+    }
+  }
+  if (variable || !index || !is_worker) return variable ? variable : index;
+  // Without a master worker 0 is rank 0; whether there is one, other pods' descriptions say.
+  return has_master ? std::optional(*index + 1) : std::nullopt;
+}
+
 // Returns the message that belongs to the reason in lines[at]. A description has it below the
 // reason, and YAML above, because its keys are sorted; it may span several lines.
 std::optional<std::string> MessageNear(const std::vector<std::string_view>& lines, size_t at) {
@@ -132,15 +179,23 @@ std::vector<Event> ReadClusterWords(const std::vector<std::string_view>& lines) 
   std::vector<Event> events;
   std::string described = "a pod";
   const std::vector<bool> ended = FindOvertaken(lines);
+  std::optional<int> index;
+  const bool has_master = std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
+    const auto type = LabelValue(line, "training.kubeflow.org/replica-type");
+    return type && base::EqualsIgnoreCase(*type, "master");
+  });
   for (size_t i = 0; i < lines.size(); ++i) {
     const std::string_view line = lines[i];
-    if (line.starts_with("Name:")) described = "pod " + std::string(*FieldValue(line, "Name"));
+    if (line.starts_with("Name:")) {
+      described = "pod " + std::string(*FieldValue(line, "Name"));
+      index = IndexOfDescribed(lines, i, has_master);
+    }
     if (!ended.empty() && ended[i]) continue;
     auto event = ReadEventRow(line);
     if (!event) event = ReadPodRow(line);
     if (!event) event = ReadRefusal(line);
     if (const auto reason = FieldValue(line, "reason"); !event && reason && IsName(*reason)) {
-      event = Event{{}, described, std::string(*reason), {}};
+      event = Event{{}, described, std::string(*reason), {}, index};
       if (const auto message = MessageNear(lines, i)) event->message = *message;
     }
     if (event && FindInStatus(event->reason, event->message)) events.push_back(std::move(*event));

@@ -56,5 +56,40 @@ TEST(ClusterWords, WhatDecidesNothingIsNoEvent) {
                   .empty());
 }
 
+TEST(ClusterWords, WhichRankADescribedPodIsByItsLabels) {
+  const auto index_of = [](std::vector<std::string_view> labels) {
+    labels.insert(labels.begin(), "Name:             a-1-x7f2k");
+    labels.emplace_back("      Reason:       OOMKilled");
+    labels.emplace_back("Name:             a-2-k2f7x");
+    labels.emplace_back("Labels:           batch.kubernetes.io/job-completion-index=2");
+    const std::vector<Event> events = ReadClusterWords(labels);
+    return events.size() == 1 ? events[0].index : std::optional(-1);
+  };
+  EXPECT_EQ(index_of({"Labels:           batch.kubernetes.io/job-completion-index=1",
+                      "                  job-name=a"}),
+            1);
+  EXPECT_EQ(index_of({"Annotations:      batch.kubernetes.io/job-completion-index: 1"}), 1);
+  EXPECT_EQ(index_of({"                  batch.kubernetes.io/job-completion-index=1",
+                      "                  jobset.sigs.k8s.io/job-index=0"}),
+            1);
+  EXPECT_EQ(index_of({"                  batch.kubernetes.io/job-completion-index=1",
+                      "                  jobset.sigs.k8s.io/job-index=3"}),
+            std::nullopt)
+      << "the jobs before it have pods, too";
+  EXPECT_EQ(index_of({"                  batch.kubernetes.io/job-completion-index=1",
+                      "      nvidia.com/gpu:  8"}),
+            std::nullopt)
+      << "it may have eight ranks";
+  const std::string_view replica = "                  training.kubeflow.org/replica-index=1";
+  const std::string_view worker = "                  training.kubeflow.org/replica-type=worker";
+  EXPECT_EQ(index_of({replica, worker}), std::nullopt) << "there may be a master";
+  EXPECT_EQ(index_of({replica, worker, "Name:             a-master-0",
+                      "                  training.kubeflow.org/replica-type=master",
+                      "                  training.kubeflow.org/replica-index=0"}),
+            0);
+  EXPECT_EQ(index_of({replica, worker, "      RANK:                2"}), 2);
+  EXPECT_EQ(index_of({"Labels:           app=a"}), std::nullopt);
+}
+
 }  // namespace
 }  // namespace answers

@@ -202,5 +202,81 @@ TEST(FirstRank, OfANodesLinesItsAgentNamesTheRank) {
   EXPECT_EQ(RankNamedIn(ReadLogs({{"x.log", head + node(worker, raised)}})), std::nullopt);
 }
 
+TEST(FirstRank, ADescribedPodsLabelNamesIt) {
+  const std::string lost =
+      "step 3 loss 0.2\nTraceback (most recent call last):\n"
+      "  File \"/w/train.py\", line 12, in main\n"
+      "RuntimeError: [gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.7]:2110\n";
+  const Evidence evidence = ReadLogs(
+      {{"a-0.log", lost},
+       {"a-1.log", "step 3 loss 0.2\n"},
+       {"pods.txt",
+        "Name:             a-0-x7f2k\n"
+        "Labels:           batch.kubernetes.io/job-completion-index=0\n"
+        "    State:          Terminated\n      Reason:       Error\n      Exit Code:    1\n"
+        "Name:             a-1-k2f7x\n"
+        "Labels:           batch.kubernetes.io/job-completion-index=1\n"
+        "    State:          Terminated\n      Reason:       OOMKilled\n"
+        "      Exit Code:    137\n"}});
+  EXPECT_EQ(Explain(evidence).kind, "host-out-of-memory");
+  EXPECT_EQ(RankNamedIn(evidence), 1);
+}
+
+TEST(FirstRank, APodsRowNamesTheRankWhoseLogHasItsName) {
+  const std::string lost =
+      "Traceback (most recent call last):\n  File \"/w/train.py\", line 12, in main\n"
+      "RuntimeError: [gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.7]:2110\n";
+  const auto judge = [&lost](const std::string& killed) {
+    const Evidence evidence =
+        ReadLogs({{"a-worker-0.log", lost},
+                  {"a-worker-1.log", "step 3 loss 0.2\n"},
+                  {"pods.txt", "NAME         READY   STATUS      RESTARTS   AGE\n" + killed +
+                                   "   0/1     OOMKilled   0          5m\n"}});
+    EXPECT_EQ(Explain(evidence).kind, "host-out-of-memory");
+    return RankNamedIn(evidence);
+  };
+  EXPECT_EQ(judge("a-worker-1"), 1);
+  EXPECT_EQ(judge("b-worker-1"), std::nullopt) << "a pod of another job";
+}
+
+TEST(FirstRank, TheOnlyOneThatTheKernelCanHaveMeant) {
+  const std::string spawned =
+      "Traceback (most recent call last):\n  File \"/w/main.py\", line 8, in <module>\n"
+      "    mp.spawn(train, nprocs=4)\n"
+      "torch.multiprocessing.spawn.ProcessExitedException: process 1 terminated with signal "
+      "SIGKILL\n";
+  const std::string killed =
+      "[811.2] Out of memory: Killed process 712 (python3) total-vm:91234kB, anon-rss:81234kB\n";
+  const auto judge = [](const std::string& log, const std::string& kernels) {
+    const Evidence evidence = ReadLogs({{"dmesg.txt", kernels}, {"train.log", log}});
+    EXPECT_EQ(Explain(evidence).kind, "host-out-of-memory");
+    return RankNamedIn(evidence);
+  };
+  EXPECT_EQ(judge(spawned, killed), 1);
+  EXPECT_EQ(
+      judge(spawned, killed + "[812.2] Out of memory: Killed process 9 (java) total-vm:9kB\n"),
+      std::nullopt);
+  const auto of_gpu = [](const std::string& more) {
+    const std::string failed =
+        ": Traceback (most recent call last):\n[rank5]:   File \"/w/a.py\", line 3, in step\n"
+        "[rank5]: RuntimeError: CUDA error: unspecified launch failure\n";
+    const Evidence evidence =
+        ReadLogs({{"n1-dmesg.log",
+                   "[Tue Mar  3 00:00:02 2026] NVRM: Xid (PCI:0000:c1:00): 48, pid=812, "
+                   "name=python3, DBE (double bit error) ECC Error\n"},
+                  {"train.log", "[rank4]: step 1\n[rank5]" + failed + more}});
+    EXPECT_EQ(Explain(evidence).kind, "gpu-hardware");
+    return RankNamedIn(evidence);
+  };
+  EXPECT_EQ(of_gpu(""), 5);
+  EXPECT_EQ(of_gpu("[rank4]:[E303 00:10:00.1 ProcessGroupNCCL.cpp:629] [Rank 4] Watchdog caught "
+                   "collective operation timeout: WorkNCCL(SeqNum=12, OpType=ALLGATHER)\n"),
+            5);
+  EXPECT_EQ(of_gpu("[rank4]: Traceback (most recent call last):\n"
+                   "[rank4]:   File \"/w/a.py\", line 3, in step\n"
+                   "[rank4]: RuntimeError: CUDA error: unspecified launch failure\n"),
+            std::nullopt);
+}
+
 }  // namespace
 }  // namespace answers

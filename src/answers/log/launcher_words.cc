@@ -458,7 +458,7 @@ bool MayFollowAnother(const LauncherRow& row) {
 // Of the rows without an order leaves the only one that has not followed another. If there are
 // several, one is left without its rank. If there is none, the one that is left says nothing: Intel
 // MPI, which names ranks, does not list a process that ended by an exit code, and even a single one
-// may have followed that.
+// may have followed that; it keeps its rank if Hydra says that it ends the others because of it.
 void KeepOneOfUnordered(std::vector<LauncherRow>& rows) {
   const auto unordered =
       std::stable_partition(rows.begin(), rows.end(),
@@ -467,7 +467,8 @@ void KeepOneOfUnordered(std::vector<LauncherRow>& rows) {
   const auto followers = std::stable_partition(
       unordered, rows.end(), [](const LauncherRow& row) { return !MayFollowAnother(row); });
   if (followers == unordered && unordered->rank) unordered->exit_code.reset();
-  if (followers - unordered != 1) unordered->rank.reset();
+  const bool is_only = rows.end() - unordered == 1 && unordered->is_others_cleaned_up;
+  if (followers - unordered != 1 && !is_only) unordered->rank.reset();
   rows.erase(unordered + 1, rows.end());
 }
 

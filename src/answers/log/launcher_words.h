@@ -30,6 +30,7 @@ struct LauncherRow {
   std::string error_file;          // "" if the worker wrote none
   std::optional<base::Time> time;  // of the launcher's clock
   Ended ended = Ended::kAsWritten;
+  bool is_others_cleaned_up = false;  // the launcher says that it ends the other processes now
 
   bool operator==(const LauncherRow&) const = default;
 };

@@ -134,9 +134,10 @@ std::optional<LauncherRow> ReadHydra(const std::vector<std::string_view>& lines,
   LauncherRow row;
   row.ended = Ended::kUnordered;
   row.words = lines[at];
-  for (size_t below = at + 1; below < std::min(at + 3, lines.size()); ++below) {
+  for (size_t below = at + 1; below < std::min(at + 4, lines.size()); ++below) {
     const std::string_view line = lines[below];
     if (!line.starts_with("= ")) break;
+    if (line.find(" CLEANING UP REMAINING PROCESSES") != line.npos) row.is_others_cleaned_up = true;
     if (!row.rank) row.rank = CountBehind(line, " RANK ");
     if (!row.pid) row.pid = CountBehind(line, " PID ");
     const auto signal = CountBehind(line, " KILLED BY SIGNAL: ");

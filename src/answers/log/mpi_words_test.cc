@@ -102,6 +102,20 @@ TEST(MpiWords, TheOnlyOneThatHydraListsMayFollowOneThatItDoesNot) {
   EXPECT_EQ(OfHydra({kBadTermination, lines[1], "=   KILLED BY SIGNAL: 6 (Aborted)"}), "1 134");
 }
 
+TEST(MpiWords, TheOnlyOneForWhichHydraEndsTheOthersIsNamedWithoutACause) {
+  constexpr std::string_view kCleans = "=   CLEANING UP REMAINING PROCESSES";
+  const std::vector<std::string_view> lines = {kBadTermination, "=   RANK 3 PID 5490 RUNNING AT n1",
+                                               "=   KILLED BY SIGNAL: 9 (Killed)", kCleans,
+                                               "=   YOU CAN IGNORE THE BELOW CLEANUP MESSAGES"};
+  EXPECT_EQ(OfHydra(lines), "3 -");
+  EXPECT_EQ(ReadLauncherWords(lines).first_rank, 3);
+  EXPECT_EQ(
+      OfHydra({kBadTermination, "=   RANK 0 PID 5490 RUNNING AT n1",
+               "=   KILLED BY SIGNAL: 9 (Killed)", kCleans, kBadTermination,
+               "=   RANK 1 PID 5491 RUNNING AT n1", "=   KILLED BY SIGNAL: 9 (Killed)", kCleans}),
+      "- -");
+}
+
 TEST(MpiWords, WhoCalledAbortIsKnownAlsoIfHydraListsOthers) {
   EXPECT_EQ(ReadLauncherWords({"application called MPI_Abort(MPI_COMM_WORLD, 1) - process 3",
                                kBadTermination, "=   RANK 0 PID 5490 RUNNING AT n1",
