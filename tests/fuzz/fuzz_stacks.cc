@@ -1,6 +1,7 @@
 #include <cstdint>
 
 #include "answers/stall/stall.h"
+#include "witness/stall_word.h"
 
 // Two ranks: what one says of where it stands is the first half.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -22,6 +23,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   said += answers::RenderStacks({{"rank 0", dumps.at(0), "none"}, {"rank 1", text, "none"}}, true);
   for (const char c : said) {
     if ((c < ' ' && c != '\n') || c > '~') __builtin_trap();
+  }
+  if (const auto word = witness::ParseStallWord(text, now)) {
+    const std::string written = witness::FormatStallWord(*word);
+    const auto again = witness::ParseStallWord(written, now);
+    if (!again || witness::FormatStallWord(*again) != written) __builtin_trap();
   }
   return 0;
 }
