@@ -227,6 +227,14 @@ std::optional<size_t> OnlyOneMeant(const Evidence& evidence, const std::vector<C
   return meant.size() == 1 ? std::optional(*meant.begin()) : std::nullopt;
 }
 
+// Whether other ranks' lines, or lines of none, are in the same file as this rank's.
+bool HasCommonLog(const Evidence& evidence, std::optional<size_t> place) {
+  return place && std::any_of(evidence.ranks.begin(), evidence.ranks.end(), [&](const Rank& other) {
+           const Rank& rank = evidence.ranks[*place];
+           return other.name == rank.name && other.rank != rank.rank;
+         });
+}
+
 // Whether the claim is NCCL's about a connection, whose other end may have failed, while another
 // rank has raised something, too.
 bool IsOfOneEnd(const Evidence& evidence, const Claim& root) {
@@ -671,7 +679,7 @@ Verdict Explain(const Evidence& evidence) {
   }
   if (const auto of_cut = FirstOfCutLog(evidence, root)) verdict.rank = of_cut;
   if (!evidence.first_rank && IsOfOneEnd(evidence, root)) verdict.rank.reset();
-  if (IsAboutWholeJob(verdict.line)) verdict.rank.reset();
+  if (IsAboutWholeJob(verdict.line) && HasCommonLog(evidence, verdict.rank)) verdict.rank.reset();
   if (const auto nccl = ReadNcclPrefix(verdict.line);
       nccl && verdict.rank && !evidence.ranks[*verdict.rank].rank) {
     if (const auto place = PlaceOf(evidence, nccl->device)) verdict.rank = place;

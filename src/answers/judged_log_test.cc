@@ -846,6 +846,12 @@ TEST(JudgedLog, ASchedulersLimitIsOfNoRank) {
   const Verdict verdict = Explain(evidence);
   EXPECT_EQ(verdict.kind, "deadline");
   EXPECT_FALSE(verdict.rank);
+  EXPECT_TRUE(Explain(ReadLogs({{"rank_0.log", "step 7 loss 1.5\n"},
+                                {"rank_1.log",
+                                 "slurmstepd: error: *** STEP 81.0 ON n1 CANCELLED AT "
+                                 "2026-03-02T10:11:04 DUE TO TIME LIMIT ***\n"}}))
+                  .rank)
+      << "in its own log";
 }
 
 // torch/csrc/utils/tensor_numpy.cpp warns of it and goes on without NumPy.

@@ -43,8 +43,8 @@ bool IsEndForTask(std::string_view line);
 // program after it was already on its way, or comes from the time that the program has for saving.
 bool IsOfScheduler(std::string_view line);
 
-// The same about a whole job or step, such as its time limit: its line names no rank, whichever
-// output it stands in.
+// The same about a whole job or step, such as its time limit: its line names no rank, even if it
+// stands between a rank's.
 bool IsAboutWholeJob(std::string_view line);
 
 // srun's message that a task has failed, after which it ends the step.
