@@ -67,6 +67,28 @@ bool IsWait(const Finding& finding) {
   return is_status && (finding.kind == "unschedulable" || finding.kind == "cluster-quota");
 }
 
+// The rank whose log's file has the name of the event's pod, without the characters that a Job's
+// controller adds to it.
+std::optional<size_t> PlaceOfPod(const Evidence& evidence, const Event& event) {
+  const std::string_view pod = std::string_view(event.object).substr(event.object.find_last_of(" /") + 1);
+  std::optional<size_t> place;
+  for (size_t i = 0; i < evidence.ranks.size(); ++i) {
+    const Rank& rank = evidence.ranks[i];
+    std::string_view name = rank.name;
+    name = name.substr(name.rfind('/') + 1);
+    const size_t dot = name.find('.');
+    if (!rank.rank || dot == std::string_view::npos || !pod.starts_with(name.substr(0, dot))) {
+      continue;
+    }
+    constexpr size_t kSuffix = 6;  // "-x7f2k"
+    const std::string_view behind = pod.substr(dot);
+    if (!behind.empty() && !(behind.size() == kSuffix && behind[0] == '-')) continue;
+    if (place) return std::nullopt;
+    place = i;
+  }
+  return place;
+}
+
 std::vector<Claim> ClaimsOf(const Evidence& evidence) {
   std::vector<Claim> claims;
   const bool was_at_work = WasAtWork(evidence);
@@ -103,7 +125,8 @@ std::vector<Claim> ClaimsOf(const Evidence& evidence) {
     if (!finding || has_cause || finding->kind == kUnknown) continue;
     if (was_at_work && IsWait(*finding)) continue;
     finding->time = event.time;
-    claims.push_back({std::move(*finding), std::nullopt, "event of " + event.object, false});
+    claims.push_back(
+        {std::move(*finding), PlaceOfPod(evidence, event), "event of " + event.object, false});
   }
   return claims;
 }
@@ -567,6 +590,10 @@ Verdict Explain(const Evidence& evidence) {
   if (root.finding.kind == "collective-timeout") AskWatchdogs(verdict, evidence);
   if (const auto missing = MissingAtBarrier(verdict.line)) {
     if (const auto place = PlaceOf(evidence, *missing)) verdict.rank = place;
+  }
+  if (root.rank && verdict.line.find("waiting for remainder of ranks") != std::string::npos) {
+    const auto missing = MissingBelow(evidence.ranks[*root.rank].lines);
+    if (missing) verdict.rank = PlaceOf(evidence, *missing);
   }
   AddEvidence(verdict, evidence, root);
   const bool waited = root.finding.level != Level::kDeciding && root.finding.kind != "stopped";

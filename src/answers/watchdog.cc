@@ -153,6 +153,24 @@ std::optional<int> RankOfWatchdog(std::string_view line) {
   return RankNumber(Between(line.substr(file), "Rank ", "]"));
 }
 
+std::optional<int> MissingBelow(const std::vector<Line>& lines) {
+  std::optional<int> missing;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].text != "Missing ranks:") continue;
+    for (size_t below = i + 1; below < lines.size(); ++below) {
+      const std::string_view text = lines[below].text;
+      const size_t end = text.find(": [");
+      const bool is_row =
+          end != 0 && end != std::string_view::npos && text.find_first_not_of("0123456789") == end;
+      if (!is_row) break;
+      const auto rank = RankNumber(text.substr(0, end));
+      if (!rank || (missing && missing != rank)) return std::nullopt;
+      missing = rank;
+    }
+  }
+  return missing;
+}
+
 std::optional<int> MissingAtBarrier(std::string_view line) {
   constexpr std::string_view kRank = "rank ";
   if (const size_t early = line.find(" had ended with exit code 0 while rank");

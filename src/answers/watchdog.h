@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "answers/evidence.h"
 
@@ -20,6 +21,10 @@ std::optional<int> RankOfWatchdog(std::string_view line);
 // ms", or that was gone, from "rank 1 had ended with exit code 0 while rank 0 still waited". The
 // only one in Horovod's "x [missing ranks: 1]". The one whose ncclUniqueId did not come in time.
 std::optional<int> MissingAtBarrier(std::string_view line);
+
+// The only rank below "Missing ranks:", of Horovod's lines "5: [allreduce.x, allreduce.y]" about
+// the tensors for which others wait (stall_inspector.cc). Nullopt if there are several, or none.
+std::optional<int> MissingBelow(const std::vector<Line>& lines);
 
 struct Watchdogs {
   // Two ranks had different calls under the same number of the same group: the call in which each

@@ -104,5 +104,18 @@ TEST(Watchdog, WhoDidNotComeToABarrier) {
   EXPECT_EQ(MissingAtBarrier("Rank 1 has failed"), std::nullopt);
 }
 
+TEST(Watchdog, HorovodListsWhoseTensorsAreMissing) {
+  const auto missing = [](const std::vector<std::string>& texts) {
+    std::vector<Line> lines;
+    for (const std::string& text : texts) lines.push_back({std::nullopt, text, lines.size()});
+    return MissingBelow(lines);
+  };
+  EXPECT_EQ(missing({"Missing ranks:", "5: [allreduce.a, allreduce.b ...]", "step 9"}), 5);
+  EXPECT_EQ(missing({"Missing ranks:", "5: [allreduce.a]", "x", "Missing ranks:", "5: [a]"}), 5);
+  EXPECT_FALSE(missing({"Missing ranks:", "5: [allreduce.a]", "6: [allreduce.a]"}));
+  EXPECT_FALSE(missing({"Missing ranks:", "none", "5: [allreduce.a]"}));
+  EXPECT_FALSE(missing({"5: [allreduce.a]"}));
+}
+
 }  // namespace
 }  // namespace answers

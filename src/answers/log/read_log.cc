@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -338,22 +339,40 @@ bool IsOfOneProcess(const File& file) {
 class KilledRanks {
  public:
   explicit KilledRanks(const std::vector<File>& files) {
+    std::set<int> pids, ranks;
     for (const File& file : files) {
       for (const auto& [pid, rank] : file.words.ranks_of_pids) AddRankOfPid(ranks_, pid, rank);
+      for (const std::string_view text : file.texts) {
+        if (const auto pid = KilledIn(text)) pids.insert(*pid);
+      }
+      for (const LauncherRow& row : file.words.rows) {
+        if (row.rank && row.exit_code == kKilled) ranks.insert(row.pid ? -1 : *row.rank);
+      }
     }
+    // The launcher says which one was killed, without its PID.
+    const bool is_only = pids.size() == 1 && ranks.size() == 1 && *ranks.begin() >= 0;
+    if (is_only) ranks_.try_emplace(*pids.begin(), *ranks.begin());
   }
 
   std::optional<int> RankIn(std::string_view line) const {
-    constexpr std::string_view kKilled = "Killed process ";
-    const size_t at = line.find(kKilled);
-    if (at == std::string_view::npos) return std::nullopt;
-    line = line.substr(at + kKilled.size());
-    const auto pid = base::ParseInt(line.substr(0, line.find(' ')));
-    const auto known = pid ? ranks_.find(static_cast<int>(*pid)) : ranks_.end();
+    const auto pid = KilledIn(line);
+    const auto known = pid ? ranks_.find(*pid) : ranks_.end();
     return known == ranks_.end() ? std::nullopt : known->second;
   }
 
  private:
+  static constexpr int kKilled = 137;
+
+  static std::optional<int> KilledIn(std::string_view line) {
+    constexpr std::string_view kWords = "Killed process ";
+    const size_t at = line.find(kWords);
+    if (at == std::string_view::npos) return std::nullopt;
+    line = line.substr(at + kWords.size());
+    const auto pid = base::ParseInt(line.substr(0, line.find(' ')));
+    return pid && *pid > 0 && *pid <= INT32_MAX ? std::optional(static_cast<int>(*pid))
+                                                : std::nullopt;
+  }
+
   RanksOfPids ranks_;
 };
 
