@@ -235,5 +235,15 @@ TEST(FirstRank, OfAPodThatKubectlDescribesTheLogsNameNamesTheRank) {
             std::nullopt);
 }
 
+TEST(FirstRank, AStepsEndIsOfNoTask) {
+  const Evidence evidence =
+      ReadLogs({{"job.log",
+                 "0: step 1 loss 0.5\n1: step 1 loss 0.5\n1: slurmstepd: error: *** STEP 7.0 ON n3 "
+                 "CANCELLED "
+                 "AT 2026-01-30T23:59:41 DUE TO TIME LIMIT ***\n0: step 2 loss 0.4\n"}});
+  EXPECT_EQ(Explain(evidence).kind, "deadline");
+  EXPECT_EQ(RankNamedIn(evidence), std::nullopt);
+}
+
 }  // namespace
 }  // namespace answers

@@ -154,6 +154,10 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
   }
   TakeForeignPrefixes(lines);
   TakeRankFields(lines);
+  for (LogLine& line : lines) {
+    // The step's daemon speaks about all tasks, whichever of them it labels.
+    if (line.text.starts_with("slurmstepd: error: *** ")) line.rank.reset();
+  }
   std::vector<Split> split;
   split.reserve(lines.size());
   for (const LogLine& line : lines) {
