@@ -245,5 +245,18 @@ TEST(FirstRank, AStepsEndIsOfNoTask) {
   EXPECT_EQ(RankNamedIn(evidence), std::nullopt);
 }
 
+TEST(FirstRank, OfTwoNodesLocalRanksNobodyKnowsTheGlobalOnes) {
+  const std::string raised =
+      "[default1]:Traceback (most recent call last):\n[default1]:  File \"/w/a.py\", line 3, in f\n"
+      "[default1]:KeyError: 'k'\n"
+      "failed (exitcode: 1) local_rank: 1 (pid: 320) of binary: /usr/bin/python\n";
+  const std::string works = "[default0]:step 1 loss 0.5\n[default1]:step 1 loss 0.5\n";
+  const Evidence two = ReadLogs({{"node-a.log", works}, {"node-b.log", raised}});
+  EXPECT_EQ(Explain(two).line, "KeyError: 'k'");
+  EXPECT_EQ(RankNamedIn(two), std::nullopt);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.out", works}, {"job.err", raised}})), 1);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", works + raised}})), 1);
+}
+
 }  // namespace
 }  // namespace answers
