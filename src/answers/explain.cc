@@ -70,7 +70,8 @@ bool IsWait(const Finding& finding) {
 // The rank whose log's file has the name of the event's pod, without the characters that a Job's
 // controller adds to it.
 std::optional<size_t> PlaceOfPod(const Evidence& evidence, const Event& event) {
-  const std::string_view pod = std::string_view(event.object).substr(event.object.find_last_of(" /") + 1);
+  const std::string_view pod =
+      std::string_view(event.object).substr(event.object.find_last_of(" /") + 1);
   std::optional<size_t> place;
   for (size_t i = 0; i < evidence.ranks.size(); ++i) {
     const Rank& rank = evidence.ranks[i];
