@@ -292,10 +292,10 @@ class LocalRanks {
     }
     for (const LauncherRow& row : words.rows) {
       if (!IsHere(row, words)) continue;
-      if (row.rank && row.local_rank && !row.is_local) ranks_[{"", *row.local_rank}] = *row.rank;
+      if (row.rank && row.local_rank && !row.is_local) ranks_[{"", *row.local_rank}] = row.rank;
     }
     for (const Split& split : lines) {
-      if (split.rank && split.local_rank) ranks_[{split.pod, *split.local_rank}] = *split.rank;
+      if (split.rank && split.local_rank) ranks_[{split.pod, *split.local_rank}] = split.rank;
     }
   }
 
