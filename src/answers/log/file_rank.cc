@@ -116,14 +116,17 @@ bool AreLocal(const Alike& alike, const Numbered& of) {
   const std::set<int>& ours = alike.at({of.before, of.behind});
   return std::any_of(alike.begin(), alike.end(), [&](const auto& other) {
     const auto& [place, numbers] = other;
-    return place.first != of.before && place.second == of.behind &&
-           KindOfHost(place.first) == KindOfHost(of.before) &&
+    return place.second == of.behind && AreOfTwoHosts(place.first, of.before) &&
            std::any_of(numbers.begin(), numbers.end(),
                        [&ours](int number) { return ours.contains(number); });
   });
 }
 
 }  // namespace
+
+bool AreOfTwoHosts(std::string_view one, std::string_view other) {
+  return one != other && KindOfHost(one) == KindOfHost(other);
+}
 
 std::optional<int> RankOfPod(std::string_view pod, bool has_master) {
   if (pod.ends_with("-master-0")) return 0;
