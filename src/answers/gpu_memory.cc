@@ -109,6 +109,8 @@ GpuHolder HolderIn(std::string_view text) {
   }
   if (own > 0) return others > own ? GpuHolder::kOthers : GpuHolder::kOwn;
   if (held > others / 2) return GpuHolder::kOwn;
+  // One process, and a message that was cut before it says how much is its own.
+  if (held == 0 && processes.size() == 1) return GpuHolder::kOwn;
   const bool is_own_among_them =
       std::any_of(processes.begin(), processes.end(),
                   [held](const Process& process) { return held > 0 && process.size >= held; });

@@ -21,6 +21,14 @@ TEST(GpuMemory, OthersHoldMoreThanThisProcess) {
       << "it would not fit on an empty GPU either";
 }
 
+TEST(GpuMemory, AMessageThatWasCutNamesNoOthers) {
+  const std::string one = "Process 991231 has 71.67 GiB memory in use.";
+  EXPECT_EQ(HolderIn(Message("11.60 GiB", "7.42 GiB", one)), GpuHolder::kOwn);
+  EXPECT_EQ(HolderIn(Message("1.00 GiB", "0.42 GiB",
+                             one + " Of the allocated memory 1.00 GiB is allocated by PyTorch")),
+            GpuHolder::kOthers);
+}
+
 TEST(GpuMemory, WhatAProcessMayUseIsItsOwnLimit) {
   const std::string rest =
       "Process 7 has 5.50 GiB memory in use. Including non-PyTorch memory, this process has 4.60 "

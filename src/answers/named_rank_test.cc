@@ -30,6 +30,13 @@ TEST(NamedRank, TheOneThatAllOthersFindDifferent) {
   EXPECT_EQ(OddIn(Differs(4, 5)), 5) << "ranks 0 to 3 agree with rank 4";
 }
 
+TEST(NamedRank, AlsoIfItHasPrintedNothing) {
+  const Evidence evidence = ReadLogs({{"job.log", Differs(1, 2) + Differs(0, 2) + Differs(3, 2)}});
+  const Verdict verdict = Explain(evidence);
+  ASSERT_TRUE(verdict.rank.has_value());
+  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 2);
+}
+
 TEST(NamedRank, NobodyOfTwoOrOfHalves) {
   EXPECT_EQ(OddIn(Differs(0, 1) + Differs(1, 0)), std::nullopt);
   EXPECT_EQ(OddIn(Differs(0, 1)), std::nullopt);

@@ -20,6 +20,7 @@
 #include "answers/log/passed_tests.h"
 #include "answers/log/rank_field.h"
 #include "answers/log/sweep_log.h"
+#include "answers/named_rank.h"
 #include "answers/watchdog.h"
 #include "answers/witness_line.h"
 #include "base/strings.h"
@@ -503,6 +504,12 @@ class Sorter {
                                        [](const Rank& rank) { return rank.rank.has_value(); });
     for (const auto& [name, device, attempt] : devices_) {
       if (!has_ranks) RankFor(name, device, "", attempt);
+    }
+    // The others may name a rank that has printed nothing.
+    const auto odd = OddInMismatch(evidence_);
+    if (odd && !Knows(*odd)) {
+      const auto [name, attempt] = std::pair(evidence_.ranks[0].name, evidence_.ranks[0].attempt);
+      RankFor(name, odd, "", attempt).has_log = false;
     }
     return std::move(evidence_);
   }
