@@ -3,8 +3,8 @@
 #include <string>
 
 #include "answers/log/read_log.h"
+#include "answers/peers/watchdog.h"
 #include "answers/verdict.h"
-#include "answers/watchdog.h"
 
 namespace answers {
 namespace {

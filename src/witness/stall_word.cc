@@ -108,9 +108,11 @@ std::optional<StallWord> HearStall(const std::string& folder, pid_t first_rank,
                            O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW));
   struct stat info{};
   if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
-  const auto told =
-      std::chrono::seconds(info.st_mtim.tv_sec) + std::chrono::nanoseconds(info.st_mtim.tv_nsec);
-  if (std::chrono::abs(clock.Now().time_since_epoch() - told) > kFresh) return std::nullopt;
+  // In whole seconds: a program may give the file any time, and nanoseconds would overflow.
+  const int64_t now =
+      std::chrono::duration_cast<std::chrono::seconds>(clock.Now().time_since_epoch()).count();
+  const int64_t told = info.st_mtim.tv_sec;
+  if (told < now - kFresh.count() || told > now + kFresh.count()) return std::nullopt;
   std::string text(kLongestWord + 1, '\0');
   const ssize_t count = ::pread(fd.get(), text.data(), text.size(), 0);
   if (count < 0 || static_cast<size_t>(count) > kLongestWord) return std::nullopt;

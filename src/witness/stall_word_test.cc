@@ -119,6 +119,9 @@ TEST_F(StallTellerTest, AWordThatIsNotRepeatedIsStale) {
   const timespec times[2] = {{long_ago, 0}, {long_ago, 0}};
   ASSERT_EQ(::utimensat(AT_FDCWD, Path().c_str(), times, 0), 0);
   EXPECT_FALSE(Hear());
+  const timespec farthest[2] = {{0, 0}, {int64_t{1} << 34, 0}};  // nanoseconds would overflow
+  ASSERT_EQ(::utimensat(AT_FDCWD, Path().c_str(), farthest, 0), 0);
+  EXPECT_FALSE(Hear());
   teller.Tell(Stalled());
   EXPECT_TRUE(Hear());
   std::filesystem::remove(Path());

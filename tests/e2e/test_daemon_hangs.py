@@ -1,8 +1,11 @@
 """A daemon that does not answer: the user is told, and can end it."""
 import os
+import pathlib
 import select
 import signal
 import subprocess
+
+from waiting import await_true
 
 WORDS = "has not answered for 5 s"
 
@@ -18,9 +21,15 @@ def read_until(process, words, timeout=30):
     return said
 
 
+def states_of_threads(pid):
+    return {stat.read_text().rpartition(")")[2].split()[0] for stat in pathlib.Path(f"/proc/{pid}/task").glob("*/stat")}
+
+
 def stopped_daemon(cluster):
+    """The signal stops one thread after the other: on a busy machine the last ones answer for a while."""
     pid = cluster.daemon_pid()
     os.kill(pid, signal.SIGSTOP)
+    await_true(lambda: states_of_threads(pid) == {"T"}, "its threads do not stop")
     return pid
 
 

@@ -116,6 +116,23 @@ std::optional<std::string_view> LabelValue(std::string_view line, std::string_vi
   return base::Trim(rest.substr(0, rest.find_first_of(" ,\t")));
 }
 
+// Whether the line gives a pod several GPUs, or says that it starts several processes.
+bool HasSeveralProcesses(std::string_view line) {
+  for (const std::string_view variable : {"PET_NPROC_PER_NODE", "NPROC_PER_NODE"}) {
+    const auto count = FieldValue(line, variable);
+    if (count && !count->empty() && *count != "1") return true;  // or "auto"
+  }
+  std::string_view resource = base::Trim(line);
+  if (resource.starts_with('"')) resource.remove_prefix(1);
+  for (const std::string_view begin : {"nvidia.com/", "amd.com/gpu", "gpu.intel.com/", "habana.ai/",
+                                       "aws.amazon.com/neuron", "huawei.com/Ascend"}) {
+    if (!resource.starts_with(begin)) continue;
+    const auto count = FieldValue(line, resource.substr(0, resource.find_first_of(":\"")));
+    if (count && base::ParseInt(*count).value_or(0) > 1) return true;
+  }
+  return false;
+}
+
 // The number of the pod that `kubectl describe` describes below lines[name], counted as ranks are,
 // by the labels of Kubernetes' Job, of a JobSet's first job, and of Kubeflow's trainers, or by the
 // variable RANK. Nullopt for a pod of several GPUs: it may have several ranks.
@@ -142,10 +159,7 @@ std::optional<int> IndexOfDescribed(const std::vector<std::string_view>& lines, 
       is_worker = base::EqualsIgnoreCase(*type, "worker");
       if (!is_worker && !base::EqualsIgnoreCase(*type, "master")) return std::nullopt;
     }
-    for (const std::string_view gpu : {"nvidia.com/gpu", "amd.com/gpu"}) {
-      const auto count = FieldValue(line, gpu);
-      if (count && base::ParseInt(*count).value_or(0) > 1) return std::nullopt;
-    }
+    if (HasSeveralProcesses(line)) return std::nullopt;
   }
   if (variable || !index || !is_worker) return variable ? variable : index;
   // Without a master worker 0 is rank 0; whether there is one, other pods' descriptions say.

@@ -80,6 +80,17 @@ TEST(ClusterWords, WhichRankADescribedPodIsByItsLabels) {
                       "      nvidia.com/gpu:  8"}),
             std::nullopt)
       << "it may have eight ranks";
+  for (const std::string_view several :
+       {"      nvidia.com/mig-1g.5gb:  2", "      habana.ai/gaudi:  8",
+        "      aws.amazon.com/neuroncore:  4", "      PET_NPROC_PER_NODE:   8",
+        "      PET_NPROC_PER_NODE:   auto"}) {
+    EXPECT_EQ(index_of({"                  batch.kubernetes.io/job-completion-index=1", several}),
+              std::nullopt)
+        << several;
+  }
+  EXPECT_EQ(index_of({"                  batch.kubernetes.io/job-completion-index=1",
+                      "      nvidia.com/gpu:  1", "      PET_NPROC_PER_NODE:   1"}),
+            1);
   const std::string_view replica = "                  training.kubeflow.org/replica-index=1";
   const std::string_view worker = "                  training.kubeflow.org/replica-type=worker";
   EXPECT_EQ(index_of({replica, worker}), std::nullopt) << "there may be a master";

@@ -19,12 +19,19 @@ std::optional<int> NumberAt(std::string_view text, size_t at) {
   return RankNumber(text.substr(at, end - at));
 }
 
+// Whether these words before "rank" make it another number: "node0_local_".
+bool IsOfNodeOrLocal(std::string_view before) {
+  before = before.substr(0, before.find_last_not_of("-_.") + 1);
+  return before.ends_with("node") || before.ends_with("local");
+}
+
 std::optional<int> NamedRank(std::string_view path) {
   const std::vector<std::string> parts = base::Split(path, '/');
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     const std::string lower = base::ToLower(*part);
     const size_t rank = lower.rfind("rank");
     const size_t digit = rank == std::string::npos ? rank : lower.find_first_of(kDigits, rank);
+    if (digit != std::string::npos && IsOfNodeOrLocal(lower.substr(0, rank))) return std::nullopt;
     if (digit != std::string::npos) return NumberAt(lower, digit);
   }
   return std::nullopt;
@@ -77,7 +84,8 @@ struct Numbered {
 
 std::optional<Numbered> ReadNumbered(std::string_view path) {
   static constexpr auto kOthers = std::to_array<std::string_view>(
-      {"node", "host", "gpu", "attempt", "epoch", "step", "run", "part", "agent", "machine"});
+      {"node", "node_rank", "node-rank", "noderank", "host", "gpu", "attempt", "epoch", "step",
+       "run", "part", "agent", "machine"});
   const size_t name = path.rfind('/') + 1;
   const size_t last = path.find_last_of(kDigits);
   if (last == std::string_view::npos || last < name) return std::nullopt;

@@ -38,6 +38,15 @@ TEST(FileRank, ByTheNumberInWhichNamesDiffer) {
             (Ranks{std::nullopt, std::nullopt, std::nullopt, std::nullopt}));
 }
 
+TEST(FileRank, RanksOfNodesAreNone) {
+  EXPECT_EQ(RanksOfFiles({"node_rank_0.log", "node_rank_1.log"}), Ranks(2));
+  EXPECT_EQ(RanksOfFiles({"noderank0.log", "noderank1.log"}), Ranks(2));
+  EXPECT_EQ(RanksOfFiles({"n0_local_rank_0.log", "n0_local_rank_1.log", "n1_local_rank_0.log",
+                          "n1_local_rank_1.log"}),
+            Ranks(4));
+  EXPECT_EQ(RanksOfFiles({"local_rank_0.log", "local_rank_1.log"}), (Ranks{0, 1}));
+}
+
 TEST(FileRank, NumbersThatTwoHostsShareAreLocalRanks) {
   const Ranks none(4);
   EXPECT_EQ(RanksOfFiles({"gpu-a-0.log", "gpu-a-1.log", "gpu-b-0.log", "gpu-b-1.log"}), none);

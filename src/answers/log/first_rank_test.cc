@@ -182,6 +182,22 @@ TEST(FirstRank, TheEnvironmentThatAWorkersLogShows) {
             std::nullopt);
 }
 
+TEST(FirstRank, TheFirstRankOfANodeMayShowItsEnvironmentInTheLogOfAll) {
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\nKeyError: 'k'\n";
+  const std::string shown = "LOCAL_RANK=0\nRANK=4\nWORLD_SIZE=8\n";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"x.log", shown + raised}})), std::nullopt);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"x.log", shown + "LOCAL_WORLD_SIZE=1\n" + raised}})), 4);
+  EXPECT_EQ(RankNamedIn(ReadLogs(
+                {{"x.log", shown + raised}, {"y.log", "LOCAL_RANK=0\nRANK=5\nWORLD_SIZE=8\n"}})),
+            4);
+  EXPECT_EQ(RankNamedIn(ReadLogs(
+                {{"x.log", shown + raised}, {"y.log", "LOCAL_RANK=0\nRANK=0\nWORLD_SIZE=8\n"}})),
+            std::nullopt)
+      << "the first ranks of two nodes";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"x.log", "LOCAL_RANK=0\nRANK=1\nWORLD_SIZE=2\n" + raised}})), 1);
+}
+
 // SkyPilot's "rank" is that of the node.
 TEST(FirstRank, OfANodesLinesItsAgentNamesTheRank) {
   const auto node = [](const std::string& name, const std::string& text) {

@@ -15,6 +15,7 @@ struct LogLine {
   std::optional<base::Time> time;  // in UTC
   std::optional<OwnStamp> own_time;
   std::optional<int> rank;
+  bool is_rank_field = false;     // the rank is known by TakeRankFields only
   std::optional<int> local_rank;  // as torchrun's agent of one node counts
   std::string pod;                // or the service, the actor; "" of none
   std::string_view text;

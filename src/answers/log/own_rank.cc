@@ -88,8 +88,8 @@ std::optional<int> VariableIn(std::string_view line, std::string_view name) {
 
 }  // namespace
 
-std::optional<int> RankInEnvironment(const std::vector<std::string_view>& lines) {
-  std::set<int> ranks, local_ranks, sizes;
+std::optional<RankOfEnvironment> RankInEnvironment(const std::vector<std::string_view>& lines) {
+  std::set<int> ranks, local_ranks, sizes, local_sizes;
   const auto note = [](std::set<int>& values, std::optional<int> value) {
     if (value) values.insert(*value);
   };
@@ -97,11 +97,14 @@ std::optional<int> RankInEnvironment(const std::vector<std::string_view>& lines)
     note(ranks, VariableIn(line, "RANK"));
     note(local_ranks, VariableIn(line, "LOCAL_RANK"));
     note(sizes, VariableIn(line, "WORLD_SIZE"));
+    note(local_sizes, VariableIn(line, "LOCAL_WORLD_SIZE"));
   }
   if (ranks.size() != 1 || local_ranks.size() != 1 || sizes.size() > 1) return std::nullopt;
-  const bool is_possible =
-      *local_ranks.begin() <= *ranks.begin() && (sizes.empty() || *ranks.begin() < *sizes.begin());
-  return is_possible ? std::optional(*ranks.begin()) : std::nullopt;
+  const int rank = *ranks.begin(), local_rank = *local_ranks.begin();
+  if (local_rank > rank || (!sizes.empty() && rank >= *sizes.begin())) return std::nullopt;
+  const bool is_last = !sizes.empty() && rank + 1 == *sizes.begin();
+  const bool is_alone = is_last || local_sizes == std::set{1};
+  return RankOfEnvironment{rank, local_rank == 0 && !is_alone};
 }
 
 std::optional<int> OwnRankIn(const std::vector<Line>& lines) {

@@ -16,6 +16,12 @@ std::optional<int> OwnRankIn(const std::vector<Line>& lines);
 // From the environment of a worker that the log shows, as `env` or `export` print it: "RANK=6"
 // together with "LOCAL_RANK=2", which only workers have. Nullopt without them, or if the log shows
 // several ranks. Pure.
-std::optional<int> RankInEnvironment(const std::vector<std::string_view>& lines);
+struct RankOfEnvironment {
+  int rank = 0;
+  // Whether the log may be that of several processes, of which only the first one on its node has
+  // shown its environment.
+  bool may_have_others = false;
+};
+std::optional<RankOfEnvironment> RankInEnvironment(const std::vector<std::string_view>& lines);
 
 }  // namespace answers

@@ -47,5 +47,20 @@ TEST(PassedTests, WhatTheirTestsPrintIsNoFailure) {
   EXPECT_FALSE(Explain(ReadLogs({{"out", log + "FAILED (errors=1)\n"}})).line.empty());
 }
 
+TEST(PassedTests, OfOneProcessSayNothingOfTheOthers) {
+  const std::string failed =
+      "1: Traceback (most recent call last):\n1:   File \"/w/a.py\", line 3, in f\n"
+      "1: KeyError: 'k'\n1: ==== 1 failed in 0.10s ====\n"
+      "srun: error: n1: task 1: Exited with exit code 1\n";
+  const Evidence evidence = ReadLogs({{"out", failed + "0: ==== 3 passed in 0.20s ====\n"}});
+  const Verdict verdict = Explain(evidence);
+  EXPECT_EQ(verdict.kind, "exception");
+  ASSERT_TRUE(verdict.rank);
+  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 1);
+  const std::string child = "[rank1]: Traceback (most recent call last):\n[rank1]: KeyError: 'k'\n";
+  EXPECT_TRUE(Explain(ReadLogs({{"out", child + "3 passed in 0.20s\n"}})).line.empty());
+  EXPECT_TRUE(Explain(ReadLogs({{"out", child + "[rank1]: 3 passed in 0.20s\n"}})).line.empty());
+}
+
 }  // namespace
 }  // namespace answers

@@ -19,6 +19,7 @@ struct Field {
   int rank = 0;
   std::string spelling;  // of the key, with the signs around it: "[rank=]"
   std::string place;     // the shape of what stands before it
+  size_t at = 0;
 };
 
 bool IsWord(char c) {
@@ -40,9 +41,13 @@ std::string ShapeOf(std::string_view text) {
 // Whether the word directly before "rank" makes it another number: "local rank", "LoRA rank".
 bool IsOfOther(std::string_view before) {
   static constexpr auto kOthers = std::to_array<std::string_view>(
-      {"local", "node", "group", "lora", "dp", "tp", "pp", "ep", "machine", "worker", "matrix"});
+      {"local", "node",     "group",   "lora",     "dp",       "tp",     "pp",
+       "ep",    "machine",  "worker",  "matrix",   "data",     "tensor", "pipeline",
+       "model", "expert",   "context", "sequence", "parallel", "cp",     "sp",
+       "mp",    "instance", "replica", "host",     "server",   "stage",  "shard",
+       "peer",  "remote",   "src",     "dst",      "target"});
   const size_t end = before.find_last_not_of(" =:[(");
-  if (end == std::string_view::npos) return false;
+  if (end == std::string_view::npos || before.ends_with("  ")) return false;
   const size_t begin =
       before.find_last_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", end);
   const std::string word =
@@ -75,7 +80,7 @@ std::optional<Field> ReadFieldAt(std::string_view text, size_t at, size_t key_si
   const char behind = end < text.size() ? text[end] : ' ';
   if (end == digit || !rank || kBehind.find(behind) == std::string_view::npos) return std::nullopt;
   return Field{*rank, std::string{before} + std::string(key) + std::string(*signs),
-               ShapeOf(text.substr(0, at))};
+               ShapeOf(text.substr(0, at)), at};
 }
 
 // Reads "[2025-09-03 14:47:27 TP3 EP3] ", as SGLang's processes begin their lines. Those with
@@ -106,6 +111,27 @@ std::optional<Field> ReadField(std::string_view text) {
     }
   }
   return std::nullopt;
+}
+
+// Returns the number or name of the node in "[node 1] [rank 1]", "node_rank=1 rank=1" and
+// "{\"rank\": 1, \"host\": \"gpu2\"}"; "" if there is none.
+// `rank`: where the key of the rank begins, behind which other text than JSON is a message.
+std::string NodeOf(std::string_view text, size_t rank) {
+  const std::string lower =
+      base::ToLower(text.substr(0, text.starts_with("{\"") ? text.npos : rank));
+  const std::string_view in = lower;
+  for (const std::string_view key : {"node", "host"}) {
+    const size_t at = in.find(key);
+    if (at == std::string_view::npos) continue;
+    std::string_view rest = in.substr(at + key.size());
+    rest.remove_prefix(
+        std::min(rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), rest.size()));
+    rest.remove_prefix(std::min(rest.find_first_not_of(" =:\""), rest.size()));
+    const size_t end = rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-");
+    const std::string_view name = rest.substr(0, end);
+    if (std::any_of(name.begin(), name.end(), base::IsDigit)) return std::string(name);
+  }
+  return "";
 }
 
 // The number in PyTorch's own records may be that in a group, and Lightning's are about a child.
@@ -157,7 +183,12 @@ class Fields {
       const Field& field = *fields_.back();
       Add(by_place_[{field.spelling, field.place}], field.rank);
       Add(by_spelling_[field.spelling], field.rank);
-      if (line.rank && line.rank != field.rank) others_.insert(field.spelling);
+      const std::string node =
+          line.pod.empty() ? NodeOf(line.text, field.at) : std::string(line.pod);
+      std::string& known = nodes_[{field.spelling, field.rank}];
+      if (known.empty()) known = node;
+      const bool is_local = !node.empty() && known != node;
+      if (is_local || (line.rank && line.rank != field.rank)) others_.insert(field.spelling);
     }
   }
 
@@ -191,6 +222,7 @@ class Fields {
   std::vector<std::optional<Field>> fields_;  // of the lines
   std::map<std::pair<std::string, std::string>, Count> by_place_;
   std::map<std::string, Count> by_spelling_;
+  std::map<std::pair<std::string, int>, std::string> nodes_;  // by spelling and number
   std::set<std::string> others_;  // spellings of other numbers than ranks
   size_t records_ = 0;
 };
@@ -199,7 +231,7 @@ class Fields {
 // of another process, which Python printed.
 bool IsOfError(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
-      {"error", "exception", "critical", "fatal", "fail", "crash", "traceback", "warn"});
+      {"error", "exception", "critical", "fatal", "fail", "crash", "traceback"});
   const bool is_glogs =
       text.size() > 1 && (text[0] == 'E' || text[0] == 'F') && base::IsDigit(text[1]);
   return is_glogs || HasAny(base::ToLower(text), kWords);
@@ -254,6 +286,7 @@ void TakeRankFields(std::vector<LogLine>& lines) {
     if (are_records[i] || has_source) {
       rank = has_source ? std::nullopt : fields.RankOf(i);
       if (rank) line.rank = rank;
+      line.is_rank_field = rank.has_value();
       if (!IsOfError(line.text)) rank.reset();
       record = &line;
       // SGLang's records end with the first line of a traceback.
@@ -261,6 +294,7 @@ void TakeRankFields(std::vector<LogLine>& lines) {
       if (rank) below.Takes(std::string(" ").append(line.text));
     } else if (rank && record->pod == line.pod && below.Takes(line.text)) {
       line.rank = rank;
+      line.is_rank_field = true;
     } else {
       rank.reset();
     }

@@ -11,7 +11,7 @@ namespace answers {
 // "rank=3", "rank: 3", "[rank 3]", "(rank3)", "\"rank\": 3" of JSON, and SGLang's "[TIME TP3]". A
 // number is a field if most records have one, in the same place or nearly all of them; "rank=16" of
 // a few messages is not. Lines that have a rank keep it; if a record's field differs from that,
-// no field is one.
+// or if two pods or nodes have the same number, no field is one.
 void TakeRankFields(std::vector<LogLine>& lines);
 
 }  // namespace answers

@@ -54,8 +54,10 @@ TEST(RankField, IsNoNumberOfAFewMessages) {
   for (const char* const form :
        {"2026-05-06 01:10:05,118 [local rank %] $", "2026-05-06 01:10:05,118 local_rank=% $",
         "2026-05-06 01:10:05,118 | lora rank=% | $", "[2025-09-03 14:47:27 DP1 TP%] $",
-        "2026-05-06 01:10:05,118 node rank: % $", "rank % $", "[PG 1 Rank %] $",
-        "[Rank %] Watchdog caught collective operation $",
+        "2026-05-06 01:10:05,118 node rank: % $",
+        "2026-05-06 01:10:05,118 | data parallel rank: % $",
+        "2026-05-06 01:10:05,118 pipeline rank: % $", "2026-05-06 01:10:05,118 tensor rank=% $",
+        "rank % $", "[PG 1 Rank %] $", "[Rank %] Watchdog caught collective operation $",
         "[rank: %] Child process with PID 42 $"}) {
     const std::string log = Record(form, 1, "a") + Record(form, 2, "b") + Record(form, 3, "c");
     EXPECT_EQ(RankOfRecords(log + std::string(kBelow)), std::nullopt) << form;
@@ -80,6 +82,67 @@ TEST(RankField, IsNotThatOfAnotherProcessesLines) {
   TakeRankFields(lines);
   EXPECT_EQ(lines[10].rank, 2);
   EXPECT_FALSE(lines[11].rank);
+}
+
+TEST(RankField, ThatTwoNodesHaveIsALocalRank) {
+  const auto records = [](const std::string& form) {
+    std::string log;
+    for (const std::string node : {"1", "2"}) {
+      for (const int rank : {0, 1}) {
+        std::string line = Record(form, rank, rank == 1 && node == "2" ? "failed" : "ready");
+        line.replace(line.find('@'), 1, node);
+        log += line;
+      }
+    }
+    return log;
+  };
+  for (const char* const form :
+       {"2026-05-06 01:10:05,118 ERROR [node @] [rank %] $",
+        "2026-05-06 01:10:05,118 ERROR node=@ rank=% | $",
+        "2026-05-06 01:10:05,118 ERROR host=gpu@ rank=% | $",
+        "2026-05-06 01:10:05,118 ERROR hostname: gpu@, rank: % $",
+        "{\"level\": \"error\", \"rank\": %, \"host\": \"gpu@\", \"msg\": \"$\"}"}) {
+    EXPECT_EQ(RankOfRecords(records(form) + std::string(kBelow)), std::nullopt) << form;
+  }
+  EXPECT_EQ(RankOfRecords(records("2026-05-06 01:10:05,118 ERROR job=@ rank=% | $") +
+                          std::string(kBelow)),
+            1);
+  std::string pods;
+  for (const std::string pod : {"a-0", "a-1"}) {
+    for (const int rank : {0, 1}) {
+      pods +=
+          "[pod/" + pod + "/c] " + Record("2026-05-06 01:10:05,118 ERROR rank=% | $", rank, "x");
+    }
+  }
+  for (const char* const line : {"Traceback (most recent call last):",
+                                 "  File \"/w/a.py\", line 3, in f", "KeyError: 'k'"}) {
+    pods += std::string("[pod/a-1/c] ") + line + "\n";
+  }
+  EXPECT_EQ(RankOfRecords(pods), std::nullopt);
+}
+
+TEST(RankField, OfFilesMayBeALocalRankOrAnothers) {
+  const auto rank_in = [](const std::vector<LogFile>& files) {
+    const Evidence evidence = ReadLogs(files);
+    const Verdict verdict = Explain(evidence);
+    return verdict.rank ? evidence.ranks[*verdict.rank].rank : std::nullopt;
+  };
+  const std::string form = "2026-05-06 01:10:05,118 ERROR rank=% | $";
+  const std::string both = Record(form, 0, "a") + Record(form, 1, "b");
+  const std::string failed = both + std::string(kBelow);
+  EXPECT_EQ(rank_in({{"node-0.log", both}, {"node-1.log", failed}}), std::nullopt);
+  EXPECT_EQ(rank_in({{"job.out", both}, {"job.err", failed}}), 1) << "of the same processes";
+  EXPECT_EQ(rank_in({{"attempt_0/job.log", both}, {"attempt_1/job.log", failed}}), 1);
+  EXPECT_EQ(rank_in({{"rank_7.log", failed}, {"rank_8.log", "step 1\n"}}), 7)
+      << "it speaks of others";
+  EXPECT_EQ(rank_in({{"worker-0.log", failed}, {"worker-1.log", "step 1\n"}}), 1)
+      << "a pod of several ranks";
+}
+
+TEST(RankField, OfAWarningIsNotThatOfPythonsTracebackBelow) {
+  const std::string form = "2026-05-06 01:10:05,118 WARNING rank=% | $";
+  EXPECT_EQ(RankOfRecords(Record(form, 1, "slow") + Record(form, 2, "slow") + std::string(kBelow)),
+            std::nullopt);
 }
 
 TEST(RankField, ThatDiffersFromALinesPrefixIsAnotherNumber) {

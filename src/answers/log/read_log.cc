@@ -20,8 +20,8 @@
 #include "answers/log/passed_tests.h"
 #include "answers/log/rank_field.h"
 #include "answers/log/sweep_log.h"
-#include "answers/named_rank.h"
-#include "answers/watchdog.h"
+#include "answers/peers/named_rank.h"
+#include "answers/peers/watchdog.h"
 #include "answers/witness_line.h"
 #include "base/strings.h"
 
@@ -36,6 +36,9 @@ struct Split {
   std::optional<OwnStamp> own_time;
   std::optional<int> rank, local_rank;
   std::string pod;
+  bool is_rank_field = false;
+
+  bool HasSource() const { return rank || local_rank || !pod.empty(); }
 };
 
 struct File {
@@ -167,7 +170,8 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
                      line.own_time,
                      line.rank,
                      line.local_rank,
-                     line.pod});
+                     std::string(line.pod),
+                     line.is_rank_field});
   }
   UnfoldErrorReports(split);
   return split;
@@ -360,9 +364,71 @@ std::optional<std::string> TablesPod(const File& file) {
 // Whether nothing in the file distinguishes several processes.
 bool IsOfOneProcess(const File& file) {
   return file.words.rows.empty() &&
-         std::none_of(file.lines.begin(), file.lines.end(), [](const Split& split) {
-           return split.rank || split.local_rank || !split.pod.empty();
+         std::none_of(file.lines.begin(), file.lines.end(),
+                      [](const Split& split) { return split.HasSource(); });
+}
+
+// Whether the tests of all processes in the file have passed: the last line is not only that of one
+// of several.
+bool HavePassedTests(const File& file) {
+  if (!EndsWithPassedTests(file.texts)) return false;
+  const auto last = std::find_if(file.lines.rbegin(), file.lines.rend(), [](const Split& split) {
+    return !base::Trim(split.line.text).empty();
+  });
+  return !last->HasSource() ||
+         std::all_of(file.lines.begin(), file.lines.end(), [&last](const Split& split) {
+           return split.rank == last->rank && split.local_rank == last->local_rank &&
+                  split.pod == last->pod;
          });
+}
+
+// By the environments that the files of single processes show.
+void NameRanksByEnvironment(std::vector<File>& files) {
+  std::vector<std::optional<RankOfEnvironment>> own;
+  std::set<int> known;
+  for (const File& file : files) {
+    own.push_back(IsOfOneProcess(file) ? RankInEnvironment(file.texts) : std::nullopt);
+    if (own.back()) known.insert(own.back()->rank);
+  }
+  for (size_t i = 0; i < files.size(); ++i) {
+    // The ranks of a node follow one another.
+    if (own[i] && (!own[i]->may_have_others || known.contains(own[i]->rank + 1))) {
+      files[i].rank = own[i]->rank;
+    }
+  }
+}
+
+// Takes back the ranks that are fields of records where they are other numbers: those of the
+// processes on each of several hosts, or of others than the one that the file's name tells.
+void DropOtherFields(std::vector<File>& files) {
+  std::map<int, std::set<const File*>> files_of_ranks;
+  std::set<const File*> others;
+  for (const File& file : files) {
+    const bool is_named =
+        file.rank && base::ToLower(file.log->name).find("rank") != std::string::npos;
+    for (const Split& split : file.lines) {
+      if (!split.is_rank_field) continue;
+      files_of_ranks[*split.rank].insert(&file);
+      if (is_named && split.rank != file.rank) others.insert(&file);
+    }
+  }
+  const auto name_of = [](const File* file) {
+    std::string name = file->log->name;
+    TakeAttempt(name);
+    return name;
+  };
+  for (const auto& [rank, of_rank] : files_of_ranks) {
+    const std::string first = name_of(*of_rank.begin());
+    for (const File* const file : of_rank) {
+      if (AreOfTwoHosts(first, name_of(file))) others.insert({*of_rank.begin(), file});
+    }
+  }
+  for (File& file : files) {
+    if (!others.contains(&file)) continue;
+    for (Split& split : file.lines) {
+      if (split.is_rank_field) split.rank.reset();
+    }
+  }
 }
 
 // Finds the rank whose process the kernel has killed, by the PIDs in the launchers' messages of all
@@ -462,7 +528,7 @@ class Sorter {
       rank.lines.push_back(split.line);
       rank.lines.back().order += before_;
     }
-    const bool has_recovered = HasRecovered(file) || EndsWithPassedTests(file.texts);
+    const bool has_recovered = HasRecovered(file) || HavePassedTests(file);
     if (has_recovered) {
       for (Rank& rank : evidence_.ranks) {
         if (rank.name == name && !rank.exit_code) rank.exit_code = 0;
@@ -678,13 +744,13 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
     file.rank = ranks[i];
     file.lines = SplitLines(files[i].text, kMostLines, files[i].trial, file.trial);
   }
+  DropOtherFields(read);
   for (File& file : read) {  // the texts are views of lines that do not move any more
     file.texts = TextsOf(file.lines);
     file.words = ReadLauncherWords(file.texts);
     if (!file.words.ranks) file.words.ranks = file.log->ranks;
-    const auto own = IsOfOneProcess(file) ? RankInEnvironment(file.texts) : std::nullopt;
-    if (own) file.rank = own;
   }
+  NameRanksByEnvironment(read);
   // Programs' timestamps have an unknown time zone and cannot be compared with the times of error
   // files.
   const OwnClock clock = errors.empty() ? ClockOf(read) : OwnClock::kNone;

@@ -95,6 +95,21 @@ SchedulingOptions SchedulingOptionsOf(const Config& config) {
   return options;
 }
 
+// The kernel closes a killed daemon's descriptors one after the other: its lock may be free while
+// its socket still takes connections.
+base::Result<std::unique_ptr<net::HttpServer>> ListenOnSocket(const std::string& path,
+                                                              const net::HttpHandler& handler) {
+  constexpr std::chrono::milliseconds kPause{20};
+  constexpr std::chrono::seconds kLongestEnd{3};
+  auto server = net::HttpServer::ListenUnix(path, handler);
+  for (base::Duration waited{}; waited < kLongestEnd && !server; waited += kPause) {
+    if (server.error().code != base::Code::kAlreadyExists) break;
+    std::this_thread::sleep_for(kPause);
+    server = net::HttpServer::ListenUnix(path, handler);
+  }
+  return server;
+}
+
 // Blocks until the daemon is asked to end. Meanwhile it returns memory twice, after the first lists
 // of everything that is stored: a gigabyte with ten thousand jobs.
 int AwaitSignal() {
@@ -300,7 +315,7 @@ base::Status Serve(const base::Environment& environment, const BuildId& build, H
     if (request.target == kListenPath) return responder->Send(listener->Handle(request));
     handler(std::move(request), std::move(responder));
   };
-  TRY_ASSIGN(const auto http_server, net::HttpServer::ListenUnix(paths.socket, own_handler));
+  TRY_ASSIGN(const auto http_server, ListenOnSocket(paths.socket, own_handler));
   listener = std::make_unique<Listener>(paths.state, *http_server, handler, clock);
   if (const auto resumed = listener->Resume(); !resumed) {
     base::LogWarn("--listen: {}", resumed.error().message);

@@ -1,4 +1,4 @@
-#include "answers/watchdog.h"
+#include "answers/peers/watchdog.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "answers/named_rank.h"
+#include "answers/peers/named_rank.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
