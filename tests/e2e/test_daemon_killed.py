@@ -1,8 +1,10 @@
 """`kill -9` of the daemon while jobs run: nothing is lost, nothing runs twice."""
 import contextlib
+import glob
 import os
 import random
 import signal
+import socket
 import subprocess
 import time
 
@@ -180,3 +182,20 @@ def test_a_command_in_a_pod_ends_plainly_with_the_daemon(cluster):
     # The next one finds another daemon.
     done = cluster.run("attach", "runs", "--", "echo", "again")
     assert done.stdout == "again\n"
+
+
+def test_a_daemon_waits_for_the_socket_of_the_one_before(cluster):
+    """The kernel frees the lock of a daemon that was killed before its socket."""
+    cluster.run("up")
+    [path] = glob.glob(cluster.path("run", "muster-*", "muster.sock"))
+    cluster.run("down")
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    with socket.socket(socket.AF_UNIX) as before:
+        before.bind(path)
+        before.listen()
+        daemon = cluster.start("daemon", stdin=subprocess.DEVNULL)
+        time.sleep(1)
+        assert daemon.poll() is None, daemon.communicate()
+    cluster.run("list")
+    assert cluster.daemon_pid() == daemon.pid
