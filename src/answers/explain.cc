@@ -700,6 +700,8 @@ Verdict Explain(const Evidence& evidence) {
   const auto asker = root.rank ? evidence.ranks[*root.rank].rank : std::nullopt;
   if (const auto missing = MissingAtBarrier(verdict.line, asker)) {
     if (const auto place = PlaceOf(evidence, *missing)) verdict.rank = place;
+  } else if (root.finding.rule == "late-peer-barrier") {
+    verdict.rank.reset();  // it waited for the one that did not come
   }
   AddEvidence(verdict, evidence, root);
   const bool waited = root.finding.level != Level::kDeciding && root.finding.kind != "stopped";

@@ -350,5 +350,17 @@ TEST(FirstRank, OfTwoNodesLocalRanksNobodyKnowsTheGlobalOnes) {
   EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", works + raised}})), 1);
 }
 
+TEST(FirstRank, WhoeverTimedOutInABarrierWaitedForAnother) {
+  const auto judge = [](const std::string& error) {
+    return RankNamedIn(ReadLogs({{"job.log",
+                                  "[rank2]: step 3\n[rank0]: Traceback (most recent call last):\n"
+                                  "[rank0]:   File \"/w/a.py\", line 3, in f\n[rank0]: "
+                                  "RuntimeError: " +
+                                      error + "\n"}}));
+  };
+  EXPECT_EQ(judge("Rank 0 timed out in monitoredBarrier after 600000 ms."), std::nullopt);
+  EXPECT_EQ(judge("[Rank 0]: Rank 2 failed to pass monitoredBarrier in 600000 ms"), 2);
+}
+
 }  // namespace
 }  // namespace answers
