@@ -77,6 +77,14 @@ bool IsWait(const Finding& finding) {
   return is_status && (finding.kind == "unschedulable" || finding.kind == "cluster-quota");
 }
 
+// Whether a Job's controller makes pods of this name for the instance of the other.
+bool IsPodOf(std::string_view pod, std::string_view instance) {
+  constexpr size_t kSuffix = 6;  // "-x7f2k"
+  if (!pod.starts_with(instance)) return false;
+  const std::string_view behind = pod.substr(instance.size());
+  return behind.empty() || (behind.size() == kSuffix && behind[0] == '-');
+}
+
 // The rank whose pod an event in a file names: by the pod's number in its job, or as the only rank
 // of a log with the pod's name.
 std::optional<size_t> RankOfEvent(const Evidence& evidence, const Event& event) {
@@ -88,7 +96,7 @@ std::optional<size_t> RankOfEvent(const Evidence& evidence, const Event& event) 
     std::string_view name = evidence.ranks[i].name;
     name.remove_prefix(name.rfind('/') + 1);  // 0 if there is none
     if (name.ends_with(".log") || name.ends_with(".txt")) name.remove_suffix(4);
-    if (name != std::string_view(event.object).substr(kPod.size())) continue;
+    if (!IsPodOf(std::string_view(event.object).substr(kPod.size()), name)) continue;
     if (of) return std::nullopt;
     of = i;
   }

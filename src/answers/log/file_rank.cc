@@ -124,8 +124,7 @@ bool AreLocal(const Alike& alike, const Numbered& of) {
   const std::set<int>& ours = alike.at({of.before, of.behind});
   return std::any_of(alike.begin(), alike.end(), [&](const auto& other) {
     const auto& [place, numbers] = other;
-    return place.first != of.before && place.second == of.behind &&
-           KindOfHost(place.first) == KindOfHost(of.before) &&
+    return place.second == of.behind && AreOfTwoHosts(place.first, of.before) &&
            std::any_of(numbers.begin(), numbers.end(),
                        [&ours](int number) { return ours.contains(number); });
   });

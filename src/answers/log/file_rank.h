@@ -19,8 +19,8 @@ std::optional<int> RankOfPod(std::string_view pod, bool has_master);
 // pod whose name has no extension. Pure.
 std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>& paths);
 
-// Whether the paths differ only in letters that stand alone or in numbers, as those of two hosts
-// do: "gpu-a.log" and "gpu-b.log", "node-0/job.log" and "node-1/job.log". Pure.
+// Whether the names differ only in numbers and single letters, as hosts of one kind do: "gpu-a.log"
+// and "gpu-b.log". Pure.
 bool AreOfTwoHosts(std::string_view one, std::string_view other);
 
 }  // namespace answers

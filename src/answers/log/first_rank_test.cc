@@ -294,5 +294,61 @@ TEST(FirstRank, TheOnlyOneThatTheKernelCanHaveMeant) {
             std::nullopt);
 }
 
+TEST(FirstRank, TheOnlyProcessThatTheKernelKilledIsTheOnlyRankThatWasKilled) {
+  const std::string dmesg =
+      "[8123.0] python invoked oom-killer: gfp_mask=0xcc0, order=0, oom_score_adj=0\n"
+      "[8123.1] Out of memory: Killed process 5003 (python) total-vm:91234kB\n";
+  const std::string spawned =
+      "torch.multiprocessing.spawn.ProcessExitedException: process 2 terminated with signal "
+      "SIGKILL\n";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"dmesg.txt", dmesg}, {"train.log", spawned}})), 2);
+  const std::string another = "[8123.2] Out of memory: Killed process 5004 (python) total-vm:9kB\n";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"dmesg.txt", dmesg + another}, {"train.log", spawned}})),
+            std::nullopt);
+}
+
+TEST(FirstRank, OfAPodThatKubectlDescribesTheLogsNameNamesTheRank) {
+  const auto pod = [](const std::string& name, const std::string& reason, int code) {
+    return "Name:             " + name +
+           "\nNamespace:        train\nStatus:           Failed\nContainers:\n  trainer:\n"
+           "    State:          Terminated\n      Reason:       " +
+           reason + "\n      Exit Code:    " + std::to_string(code) + "\n\n";
+  };
+  const std::string lost = "RuntimeError: Connection closed by peer [10.0.0.7]:123\n";
+  const std::string described =
+      pod("bert-0-x0k2p", "Error", 1) + pod("bert-1-ab2cd", "OOMKilled", 137);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"bert-0.log", lost},
+                                  {"bert-1.log", "step 1 loss 0.5\n"},
+                                  {"describe.txt", described}})),
+            1);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"bert-0.log", lost},
+                                  {"bert-10.log", "step 1 loss 0.5\n"},
+                                  {"describe.txt", described}})),
+            std::nullopt);
+}
+
+TEST(FirstRank, AStepsEndIsOfNoTask) {
+  const Evidence evidence =
+      ReadLogs({{"job.log",
+                 "0: step 1 loss 0.5\n1: step 1 loss 0.5\n1: slurmstepd: error: *** STEP 7.0 ON n3 "
+                 "CANCELLED "
+                 "AT 2026-01-30T23:59:41 DUE TO TIME LIMIT ***\n0: step 2 loss 0.4\n"}});
+  EXPECT_EQ(Explain(evidence).kind, "deadline");
+  EXPECT_EQ(RankNamedIn(evidence), std::nullopt);
+}
+
+TEST(FirstRank, OfTwoNodesLocalRanksNobodyKnowsTheGlobalOnes) {
+  const std::string raised =
+      "[default1]:Traceback (most recent call last):\n[default1]:  File \"/w/a.py\", line 3, in f\n"
+      "[default1]:KeyError: 'k'\n"
+      "failed (exitcode: 1) local_rank: 1 (pid: 320) of binary: /usr/bin/python\n";
+  const std::string works = "[default0]:step 1 loss 0.5\n[default1]:step 1 loss 0.5\n";
+  const Evidence two = ReadLogs({{"node-a.log", works}, {"node-b.log", raised}});
+  EXPECT_EQ(Explain(two).line, "KeyError: 'k'");
+  EXPECT_EQ(RankNamedIn(two), std::nullopt);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.out", works}, {"job.err", raised}})), 1);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", works + raised}})), 1);
+}
+
 }  // namespace
 }  // namespace answers

@@ -403,7 +403,8 @@ void ReadAgent(const Lines& lines, const RanksOfLocals& ranks_of_locals,
   agents.words = *line;
   agents.local_rank = NumberBehind(*line, "local_rank: ");
   const auto global = ranks_of_locals.find(agents.local_rank.value_or(-1));
-  agents.rank = global == ranks_of_locals.end() ? agents.local_rank : global->second;
+  agents.is_local = global == ranks_of_locals.end();
+  agents.rank = agents.is_local ? agents.local_rank : global->second;
   agents.pid = NumberBehind(*line, "(pid: ");
   agents.exit_code = ExitCode(NumberBehind(*line, "(exitcode: "));
   agents.ended = Ended::kFirst;
@@ -544,6 +545,7 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   if (const LauncherRow* const first = FirstOf(words.rows, EndsOfMany(lines))) {
     words.first_rank = first->rank;
     words.first_time = first->time;
+    words.is_first_local = first->is_local;
   }
   words.ranks = ReadNodeRanks(lines);
   return words;

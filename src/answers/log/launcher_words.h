@@ -31,6 +31,8 @@ struct LauncherRow {
   std::optional<base::Time> time;  // of the launcher's clock
   Ended ended = Ended::kAsWritten;
   bool is_others_cleaned_up = false;  // the launcher says that it ends the other processes now
+  // The rank is the local one, because nothing names another: they are the same on the first node.
+  bool is_local = false;
 
   bool operator==(const LauncherRow&) const = default;
 };
@@ -57,6 +59,7 @@ struct LauncherWords {
   RanksOfPids ranks_of_pids;      // also of processes that the launcher may have ended itself
   std::optional<int> first_rank;  // that failed first, according to the launcher
   std::optional<base::Time> first_time;
+  bool is_first_local = false;     // first_rank is a LauncherRow's that is_local
   std::optional<NodeRanks> ranks;  // of the launcher's node, if there is only one
 };
 

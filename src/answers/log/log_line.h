@@ -24,7 +24,8 @@ struct LogLine {
 // Removes, in any order and number: an RFC 3339 time (kubectl logs --timestamps, CRI with its
 // stream and tag), "[pod/NAME/CONTAINER] " (kubectl logs --prefix), "[NAME-master-0] " (muster logs
 // --all), "[rank3]:" (PyTorch), "[default3]:" (torchrun --tee: a local rank, of any role), "[3]: "
-// (muster launch), "3: " (srun -l), "[1,3]<stderr>:" (mpirun --tag-output), "worker-1  | " (docker
+// (muster launch), "3: " (srun -l), "[1,3]<stderr>:" (mpirun --tag-output), "[3]<stderr>:"
+// (horovodrun), "[HOST:mpi_rank_3]" (MVAPICH), "worker-1  | " (docker
 // compose), "a-worker-0 pytorch " (stern), "(TrainWorker pid=7, ip=10.0.0.2) " (Ray), "Mar 02
 // 10:11:04 HOST PROGRAM[7]: " (syslog), "[2026-03-02 10:11:04] " or the same without brackets
 // (loggers). Stamps of other loggers are read and kept.
@@ -36,8 +37,9 @@ LogLine ReadLogLine(std::string_view line);
 std::string WithoutEscapes(std::string_view text);
 
 // The same for all lines of a file, also without prefixes that only many lines reveal: a margin of
-// blanks or "> " before all lines, numbers of the lines (`grep -n`), and "HOST: " (pdsh,
-// DeepSpeed's launcher) if most lines have one and the hosts repeat; a host is the line's `pod`.
+// blanks or "> " before all lines, numbers of the lines (`grep -n`), "HOST: " (pdsh, DeepSpeed's
+// launcher) if most lines have one and the hosts repeat, and "HOST 3: " (PALS); a host is the
+// line's `pod`. Ray's and vLLM's processes get their ranks (actor_rank.h).
 std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines);
 
 // Removes prefixes that are in no list, but that tracebacks reveal (foreign_prefix.h).

@@ -161,6 +161,7 @@ std::vector<bool> FindRecords(const std::vector<LogLine>& lines) {
     return line.time || base::Trim(line.text).empty();
   });
   std::vector<bool> are_records;
+  are_records.reserve(lines.size());
   for (const LogLine& line : lines) {
     are_records.push_back(line.own_time || (line.time && !is_carried) ||
                           line.text.starts_with("{\"") || BeginsWithRank(line.text));
@@ -172,6 +173,7 @@ std::vector<bool> FindRecords(const std::vector<LogLine>& lines) {
 class Fields {
  public:
   Fields(const std::vector<LogLine>& lines, const std::vector<bool>& are_records) {
+    fields_.reserve(lines.size());
     for (size_t i = 0; i < lines.size(); ++i) {
       const LogLine& line = lines[i];
       const bool is_record = are_records[i] && !IsPyTorchs(line.text);

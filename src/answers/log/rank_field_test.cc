@@ -34,8 +34,10 @@ TEST(RankField, OfARecordIsThatOfTheTracebackBelow) {
         "I0302 10:11:04.120000 77 loop.py:3] [rank%] $",
         "2026-05-06T01:10:05Z [error    ] $                 rank=% step=3",
         "2026/05/06 01:10:05 (rank %) $", "[2025-09-03 14:47:27 TP%] $",
-        "[2025-09-03 14:47:27 TP% EP0] $", "[Rank %] $", "[rank % of 8] $", "[rank: %] $",
-        "(rank %) $"}) {
+        "[2025-09-03 14:47:27 TP% EP0] $",
+        "{\"level\": \"error\", \"rank\": %, \"message\": \"$\"}",
+        "{\"rank\":%,\"level\":\"error\",\"message\":\"$\"}", "[Rank %] $", "[rank % of 8] $",
+        "[rank: %] $", "(rank %) $"}) {
     const std::string log = Record(form, 0, "ready") + Record(form, 5, "ready") +
                             Record(form, 5, "training failed") + std::string(kBelow) +
                             Record(form, 0, "Connection closed by peer");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -157,6 +158,10 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
   }
   TakeForeignPrefixes(lines);
   TakeRankFields(lines);
+  for (LogLine& line : lines) {
+    // The step's daemon speaks about all tasks, whichever of them it labels.
+    if (line.text.starts_with("slurmstepd: error: *** ")) line.rank.reset();
+  }
   std::vector<Split> split;
   split.reserve(lines.size());
   for (const LogLine& line : lines) {
@@ -292,11 +297,17 @@ class LocalRanks {
     }
     for (const LauncherRow& row : words.rows) {
       if (!IsHere(row, words)) continue;
-      if (row.rank && row.local_rank) ranks_[{"", *row.local_rank}] = *row.rank;
+      if (row.rank && row.local_rank && !row.is_local) ranks_[{"", *row.local_rank}] = row.rank;
     }
     for (const Split& split : lines) {
-      if (split.rank && split.local_rank) ranks_[{split.pod, *split.local_rank}] = *split.rank;
+      if (split.rank && split.local_rank) ranks_[{split.pod, *split.local_rank}] = split.rank;
     }
+  }
+
+  // Whether the local rank is all that is known.
+  bool IsUnknown(const Split& split) const {
+    return !split.rank && split.local_rank && !ranks_.contains({split.pod, *split.local_rank}) &&
+           !(node_ && split.pod.empty());
   }
 
   std::optional<int> RankOf(const Split& split) const {
@@ -310,6 +321,25 @@ class LocalRanks {
   const std::optional<NodeRanks> node_;
   std::map<std::pair<std::string_view, int>, std::optional<int>> ranks_;
 };
+
+// Whether the local ranks are those of several nodes, of which nobody says which ranks they have:
+// a number is in the lines of two pods, or in the files of two hosts.
+bool HasUnknownNodes(const std::vector<File>& files) {
+  std::map<int, std::set<std::string_view>> names;
+  for (const File& file : files) {
+    const LocalRanks locals(file.lines, file.words);
+    for (const Split& split : file.lines) {
+      if (!locals.IsUnknown(split)) continue;
+      const std::string_view name = split.pod.empty() ? file.log->name : split.pod;
+      const auto [place, is_new] = names[*split.local_rank].insert(name);
+      if (!is_new) continue;
+      for (const std::string_view other : names[*split.local_rank]) {
+        if (AreOfTwoHosts(name, other)) return true;
+      }
+    }
+  }
+  return false;
+}
 
 std::vector<std::string_view> TextsOf(const std::vector<Split>& lines) {
   std::vector<std::string_view> texts;
@@ -405,22 +435,40 @@ void DropOtherFields(std::vector<File>& files) {
 class KilledRanks {
  public:
   explicit KilledRanks(const std::vector<File>& files) {
+    std::set<int> pids, ranks;
     for (const File& file : files) {
       for (const auto& [pid, rank] : file.words.ranks_of_pids) AddRankOfPid(ranks_, pid, rank);
+      for (const std::string_view text : file.texts) {
+        if (const auto pid = KilledIn(text)) pids.insert(*pid);
+      }
+      for (const LauncherRow& row : file.words.rows) {
+        if (row.rank && row.exit_code == kKilled) ranks.insert(row.pid ? -1 : *row.rank);
+      }
     }
+    // The launcher says which one was killed, without its PID.
+    const bool is_only = pids.size() == 1 && ranks.size() == 1 && *ranks.begin() >= 0;
+    if (is_only) ranks_.try_emplace(*pids.begin(), *ranks.begin());
   }
 
   std::optional<int> RankIn(std::string_view line) const {
-    constexpr std::string_view kKilled = "Killed process ";
-    const size_t at = line.find(kKilled);
-    if (at == std::string_view::npos) return std::nullopt;
-    line = line.substr(at + kKilled.size());
-    const auto pid = base::ParseInt(line.substr(0, line.find(' ')));
-    const auto known = pid ? ranks_.find(static_cast<int>(*pid)) : ranks_.end();
+    const auto pid = KilledIn(line);
+    const auto known = pid ? ranks_.find(*pid) : ranks_.end();
     return known == ranks_.end() ? std::nullopt : known->second;
   }
 
  private:
+  static constexpr int kKilled = 137;
+
+  static std::optional<int> KilledIn(std::string_view line) {
+    constexpr std::string_view kWords = "Killed process ";
+    const size_t at = line.find(kWords);
+    if (at == std::string_view::npos) return std::nullopt;
+    line = line.substr(at + kWords.size());
+    const auto pid = base::ParseInt(line.substr(0, line.find(' ')));
+    return pid && *pid > 0 && *pid <= INT32_MAX ? std::optional(static_cast<int>(*pid))
+                                                : std::nullopt;
+  }
+
   RanksOfPids ranks_;
 };
 
@@ -436,7 +484,8 @@ std::optional<int> RankOfErrorFile(const File& error, const std::vector<File>& l
 
 class Sorter {
  public:
-  Sorter(bool has_master, const KilledRanks& killed) : has_master_(has_master), killed_(killed) {}
+  Sorter(bool has_master, bool has_unknown_nodes, const KilledRanks& killed)
+      : has_master_(has_master), has_unknown_nodes_(has_unknown_nodes), killed_(killed) {}
 
   void Add(const File& file) {
     const LocalRanks locals(file.lines, file.words);
@@ -457,6 +506,11 @@ class Sorter {
       if (const auto begins = ReadSection(split.line.text)) section = *begins;
       if (IsRestart(split.line.text)) ++attempt;
       std::optional<int> number = locals.RankOf(split);
+      std::string source = split.pod;
+      if (has_unknown_nodes_ && locals.IsUnknown(split)) {
+        number.reset();
+        source = fmt::format("{} local rank {}", source.empty() ? name : source, *split.local_rank);
+      }
       if (!number && section && *section >= 0) number = section;
       if (!number) number = file.rank;
       if (!number && !has_prefixes && !shared.contains(split.pod)) {
@@ -464,7 +518,7 @@ class Sorter {
       }
       if (!number && by_watchdog) number = RankOfWatchdog(split.line.text);
       if (!number) number = killed_.RankIn(split.line.text);
-      Rank& rank = RankFor(name, number, split.pod, attempt);
+      Rank& rank = RankFor(name, number, source, attempt);
       if (auto witness = ReadWitness(split.line.text)) {
         rank.witnesses.push_back(std::move(*witness));
         continue;
@@ -579,10 +633,12 @@ class Sorter {
   void AddWords(const std::vector<std::string_view>& texts, const LauncherWords& words,
                 const std::string& name, int attempt) {
     for (const LauncherRow& row : words.rows) {
+      if (row.is_local && has_unknown_nodes_) continue;
       if (IsHere(row, words)) Note(row, name, attempt);
     }
+    const bool is_unknown = words.is_first_local && has_unknown_nodes_;
     const bool is_later = first_time_ && words.first_time && *first_time_ <= *words.first_time;
-    if (words.first_rank && !is_later) {
+    if (words.first_rank && !is_later && !is_unknown) {
       evidence_.first_rank = words.first_rank;
       first_time_ = words.first_time;
     }
@@ -643,7 +699,7 @@ class Sorter {
     }
   }
 
-  const bool has_master_;
+  const bool has_master_, has_unknown_nodes_;
   const KilledRanks& killed_;
   Evidence evidence_;
   std::optional<base::Time> first_time_;  // when evidence_.first_rank failed
@@ -692,7 +748,7 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
   // files.
   const OwnClock clock = errors.empty() ? ClockOf(read) : OwnClock::kNone;
   const KilledRanks killed(read);
-  Sorter sorter(has_master, killed);
+  Sorter sorter(has_master, HasUnknownNodes(read), killed);
   for (const File& file : errors) sorter.AddErrorFile(file, RankOfErrorFile(file, read));
   for (File& file : read) {
     TakeOwnTimes(file, clock);
