@@ -30,7 +30,7 @@ std::optional<StateField> ReadStateField(std::string_view line) {
   const size_t colon = line.find(':');
   if (colon == std::string_view::npos || indent > colon) return std::nullopt;
   return StateField{indent, WithoutQuotes(line.substr(indent, colon - indent)),
-               WithoutQuotes(base::Trim(line.substr(colon + 1)))};
+                    WithoutQuotes(base::Trim(line.substr(colon + 1)))};
 }
 
 bool IsState(const StateField& field) { return field.key == "State" || field.key == "state"; }
