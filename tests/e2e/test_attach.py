@@ -262,7 +262,8 @@ def test_a_stock_kubectl_on_a_terminal(cluster, kubeconfig):
     cluster.binary = shutil.which("kubectl")
     with terminal(cluster, "--kubeconfig", kubeconfig, "exec", "-it", "j-master-0", "--", "bash",
                   rows=31, columns=101) as window:
-        window.type("stty size; exit 4\n")
+        # kubectl sends the size beside the shell's start, not before it.
+        window.type("until stty size | grep '^31 101$'; do sleep 0.1; done; exit 4\n")
         window.expect("31 101\r\n")
         assert window.end() == 4
     cluster.binary = cluster.path("bin/muster")

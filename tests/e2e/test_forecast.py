@@ -1,5 +1,6 @@
 """When a job that waits will start: `get`, `what-if`, `--dry-run=schedule`. GPUs are those of a stand-in for NVIDIA's library."""
 import json
+import os
 import re
 from datetime import datetime, timezone
 
@@ -101,10 +102,16 @@ def test_a_suspension_is_no_wait(two_gpus):
 
 
 def test_forecasts_are_measured_by_what_became_of_jobs_that_waited(two_gpus):
-    two_gpus.submit("a", "sleep 4", "--gpus=2", "--wait")
-    two_gpus.submit("b", "sleep 4", "--gpus=2")
+    gate = two_gpus.path("gate")
+    program = f"while [ -e {gate} ]; do sleep 0.1; done; sleep 2"
+    two_gpus.submit("a", program, "--gpus=2", "--wait")
+    open(gate, "w").close()
+    two_gpus.submit("b", program, "--gpus=2")
     two_gpus.wait("b", "RUNNING")
-    two_gpus.submit("c", "true", "--gpus=1", "--wait")
+    two_gpus.submit("c", "true", "--gpus=1")
+    two_gpus.wait("c", "PENDING")
+    os.unlink(gate)
+    two_gpus.wait("c", "SUCCEEDED")
     accuracy = asked(two_gpus, "--gpus=1")["accuracy"]
     # Starting "a" or "b" may take long on a busy machine, and then counts as a wait.
     assert 1 <= accuracy["runs"] <= 3 and accuracy["p90Seconds"] < 60
