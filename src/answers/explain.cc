@@ -274,6 +274,12 @@ std::string EndOf(const Rank& rank) {
                      rank.was_ended_by_us ? ", ended with its job" : "");
 }
 
+void TakeFrame(Verdict& verdict, const Frame& frame) {
+  verdict.file = frame.file;
+  verdict.function = frame.function;
+  verdict.file_line = frame.line;
+}
+
 void TakeFinding(Verdict& verdict, const Claim& claim) {
   const Finding& finding = claim.finding;
   verdict.kind = finding.kind;
@@ -283,9 +289,7 @@ void TakeFinding(Verdict& verdict, const Claim& claim) {
   verdict.confidence = finding.confidence;
   verdict.rank = claim.rank;
   verdict.line = finding.line;
-  verdict.file = finding.frame.file;
-  verdict.function = finding.frame.function;
-  verdict.file_line = finding.frame.line;
+  TakeFrame(verdict, finding.frame);
 }
 
 void AddEvidence(Verdict& verdict, const Evidence& evidence, const Claim& root) {
@@ -452,10 +456,7 @@ void AskMismatch(Verdict& verdict, const Evidence& evidence, const std::vector<C
   const auto own = std::find_if(claims.begin(), claims.end(), [&](const Claim& claim) {
     return claim.rank == place && claim.finding.kind == verdict.kind;
   });
-  const Frame frame = own == claims.end() ? Frame{} : own->finding.frame;
-  verdict.file = frame.file;
-  verdict.function = frame.function;
-  verdict.file_line = frame.line;
+  TakeFrame(verdict, own == claims.end() ? Frame{} : own->finding.frame);
 }
 
 bool IsOfStallInspector(std::string_view line) {
@@ -487,11 +488,7 @@ void TakePlaceOfCrash(Verdict& verdict, const Evidence& evidence) {
   if (rank.exit_code && *rank.exit_code < kSignalBase) return;
   for (const Fact& witness : rank.witnesses) {
     if (witness.source != kPythonsStack || IsOfAnother(rank, witness.text)) continue;
-    const Frame frame = FrameIn(witness.text);
-    verdict.file = frame.file;
-    verdict.function = frame.function;
-    verdict.file_line = frame.line;
-    return;
+    return TakeFrame(verdict, FrameIn(witness.text));
   }
   if (verdict.kind == "native-crash") {
     verdict.missing.push_back(fmt::format("the Python stack of {} at its end", NameOf(rank)));
@@ -520,9 +517,7 @@ void TakePlaceOf(std::string_view text, Verdict& verdict) {
 
 void ForgetRank(Verdict& verdict) {
   verdict.rank.reset();
-  verdict.file.clear();
-  verdict.function.clear();
-  verdict.file_line = 0;
+  TakeFrame(verdict, {});
 }
 
 // The text begins with "stalled rank 1 has not entered ..." or "stalled ranks 2-3 have not ...":

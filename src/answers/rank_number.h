@@ -16,4 +16,11 @@ inline std::optional<int> RankNumber(std::string_view digits) {
   return is_rank ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
+// The same of text that has digits only, not "+3". Pure.
+inline std::optional<int> RankOfDigits(std::string_view text) {
+  const bool is_number =
+      !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  return is_number ? RankNumber(text) : std::nullopt;
+}
+
 }  // namespace answers

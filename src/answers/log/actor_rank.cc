@@ -1,7 +1,6 @@
 #include "answers/log/actor_rank.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "answers/rank_number.h"
@@ -26,17 +25,11 @@ std::optional<int> PidIn(std::string_view fields) {
                                               : std::nullopt;
 }
 
-std::optional<int> WholeNumber(std::string_view text) {
-  const bool is_number =
-      !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-  return is_number ? RankNumber(text) : std::nullopt;
-}
-
 // Reads the names that vLLM's workers give themselves (multiproc_executor.py): "VllmWorker rank=2
 // pid=7" and, by the groups of which there are several, "Worker_TP3_EP3 pid=7". If there is one
 // kind of groups, its number is the rank; those of decode contexts and of experts lie within it.
 std::optional<int> RankOfVllm(std::string_view name) {
-  if (name.starts_with("VllmWorker rank=")) return WholeNumber(FieldIn(name, "rank"));
+  if (name.starts_with("VllmWorker rank=")) return RankOfDigits(FieldIn(name, "rank"));
   constexpr std::string_view kBegin = "Worker_";
   if (!name.starts_with(kBegin)) return std::nullopt;
   std::optional<int> rank;
@@ -45,7 +38,7 @@ std::optional<int> RankOfVllm(std::string_view name) {
     const size_t digit = std::min(group.find_first_of("0123456789"), group.size());
     const std::string_view kind = std::string_view(group).substr(0, digit);
     if (kind == "EP" || kind == "DCP") continue;
-    const auto number = WholeNumber(std::string_view(group).substr(digit));
+    const auto number = RankOfDigits(std::string_view(group).substr(digit));
     if (rank || !number || (kind != "TP" && kind != "PP" && kind != "DP")) return std::nullopt;
     rank = number;
   }
@@ -61,7 +54,7 @@ void ActorRanks::ReadRow(std::string_view text) {
   if (end == std::string_view::npos || !(text.starts_with("- (") || text.starts_with("* ("))) {
     return;
   }
-  const auto rank = WholeNumber(FieldIn(text.substr(end + 2), "world_rank"));
+  const auto rank = RankOfDigits(FieldIn(text.substr(end + 2), "world_rank"));
   const std::string_view fields = text.substr(2, end - 1);
   const auto pid = PidIn(fields);
   const std::string_view address = FieldIn(fields, "ip");

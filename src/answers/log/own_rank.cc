@@ -81,9 +81,7 @@ std::optional<int> VariableIn(std::string_view line, std::string_view name) {
   if (value.size() > 2 && (value[0] == '"' || value[0] == '\'') && value.back() == value[0]) {
     value = value.substr(1, value.size() - 2);
   }
-  const bool is_number =
-      !value.empty() && value.find_first_not_of("0123456789") == std::string_view::npos;
-  return is_number ? RankNumber(value) : std::nullopt;
+  return RankOfDigits(value);
 }
 
 }  // namespace

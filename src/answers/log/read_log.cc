@@ -170,7 +170,7 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
                      line.own_time,
                      line.rank,
                      line.local_rank,
-                     std::string(line.pod),
+                     line.pod,
                      line.is_rank_field});
   }
   UnfoldErrorReports(split);
@@ -325,12 +325,12 @@ class LocalRanks {
 
 // Whether the local ranks are those of several nodes, of which nobody says which ranks they have:
 // a number is in the lines of two pods, or in the files of two hosts.
-bool HasUnknownNodes(const std::vector<File>& files) {
+bool HasUnknownNodes(const std::vector<File>& files, const std::vector<LocalRanks>& locals) {
   std::map<int, std::set<std::string_view>> names;
-  for (const File& file : files) {
-    const LocalRanks locals(file.lines, file.words);
+  for (size_t i = 0; i < files.size(); ++i) {
+    const File& file = files[i];
     for (const Split& split : file.lines) {
-      if (!locals.IsUnknown(split)) continue;
+      if (!locals[i].IsUnknown(split)) continue;
       const std::string_view name = split.pod.empty() ? file.log->name : split.pod;
       const auto [place, is_new] = names[*split.local_rank].insert(name);
       if (!is_new) continue;
@@ -488,8 +488,7 @@ class Sorter {
   Sorter(bool has_master, bool has_unknown_nodes, const KilledRanks& killed)
       : has_master_(has_master), has_unknown_nodes_(has_unknown_nodes), killed_(killed) {}
 
-  void Add(const File& file) {
-    const LocalRanks locals(file.lines, file.words);
+  void Add(const File& file, const LocalRanks& locals) {
     std::string name = file.log->name;
     int attempt = TakeAttempt(name);
     const bool by_watchdog = !file.rank && HasWatchdogs(file);
@@ -755,11 +754,14 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
   // files.
   const OwnClock clock = errors.empty() ? ClockOf(read) : OwnClock::kNone;
   const KilledRanks killed(read);
-  Sorter sorter(has_master, HasUnknownNodes(read), killed);
+  std::vector<LocalRanks> locals;
+  locals.reserve(read.size());
+  for (const File& file : read) locals.emplace_back(file.lines, file.words);
+  Sorter sorter(has_master, HasUnknownNodes(read, locals), killed);
   for (const File& file : errors) sorter.AddErrorFile(file, RankOfErrorFile(file, read));
-  for (File& file : read) {
-    TakeOwnTimes(file, clock);
-    sorter.Add(file);
+  for (size_t i = 0; i < read.size(); ++i) {
+    TakeOwnTimes(read[i], clock);
+    sorter.Add(read[i], locals[i]);
   }
   return sorter.Take();
 }
