@@ -54,6 +54,17 @@ tl::unexpected<base::Error> FailAt(const yaml_mark_t& mark, std::string_view why
               fmt::format("line {} column {}: {}", mark.line + 1, mark.column + 1, why));
 }
 
+// Whether the character at `mark` is a tab with nothing but blanks before it in its line.
+bool BeginsWithTab(std::string_view text, const yaml_mark_t& mark) {
+  for (size_t line = 0; line < mark.line; ++line) {
+    const size_t end = text.find('\n');
+    if (end == std::string_view::npos) return false;
+    text.remove_prefix(end + 1);
+  }
+  return mark.column < text.size() && text[mark.column] == '\t' &&
+         text.substr(0, mark.column).find_first_not_of(" \t") == std::string_view::npos;
+}
+
 // A value with the cost of repeating it.
 struct Built {
   Json value;
@@ -123,9 +134,13 @@ tl::unexpected<base::Error> YamlReader::Failure() const {
     const size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
     return FailAt({before.size(), static_cast<size_t>(line), before.size() - line_start}, why);
   }
-  if (parser_.context == nullptr) return FailAt(parser_.problem_mark, why);
-  return FailAt(parser_.problem_mark, fmt::format("{} ({} at line {})", why, parser_.context,
-                                                  parser_.context_mark.line + 1));
+  const yaml_mark_t& mark = parser_.problem_mark;
+  if (BeginsWithTab(text_, mark)) {
+    return FailAt(mark, "a tab at the beginning of the line: YAML is indented by spaces only");
+  }
+  if (parser_.context == nullptr) return FailAt(mark, why);
+  return FailAt(
+      mark, fmt::format("{} ({} at line {})", why, parser_.context, parser_.context_mark.line + 1));
 }
 
 base::Status YamlReader::Next(Event& event) {

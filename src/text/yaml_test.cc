@@ -148,7 +148,10 @@ TEST(ParseYaml, RefusesDuplicateKeys) {
 
 TEST(ParseYaml, ErrorsNameLineAndColumn) {
   EXPECT_TRUE(Read("a: 1\n b: 2\n").starts_with("error: line 2 column 3: "));
-  EXPECT_TRUE(Read("a:\n\t- b").starts_with("error: line 2 column 1: "));
+  const std::string tab = "a tab at the beginning of the line: YAML is indented by spaces only";
+  EXPECT_EQ(Read("a:\n\t- b"), "error: line 2 column 1: " + tab);
+  EXPECT_EQ(Read("\xC3\xA9: 1\r\na:\r\n  b: 1\r\n  \tc: 2\r\n"), "error: line 4 column 3: " + tab);
+  EXPECT_EQ(Read("a: @\t").find(tab), std::string::npos);
   EXPECT_TRUE(Read("a: [1, 2").starts_with("error: line 2 column 1: ")) << Read("a: [1, 2");
   EXPECT_EQ(Read("a: 'x"),
             "error: line 1 column 6: found unexpected end of stream (while scanning a quoted "

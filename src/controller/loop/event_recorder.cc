@@ -174,8 +174,18 @@ void EventRecorder::WriteAll(const std::vector<WaitingEvent>& batch) {
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i]) continue;
     written_.erase(keys[i]);
-    base::LogDebug("event not written: {}", results[i].error().message);
+    SayNotWritten(results[i].error());
   }
+}
+
+void EventRecorder::SayNotWritten(const base::Error& error) {
+  // A namespace that is being deleted refuses them, too.
+  const bool lacks_right = error.code == base::Code::kPermissionDenied &&
+                           !error.message.ends_with("because it is being terminated");
+  if (!lacks_right || std::exchange(has_warned_, true)) {
+    return base::LogDebug("event not written: {}", error.message);
+  }
+  base::LogWarn("events are lost: {}", error.message);
 }
 
 }  // namespace controller

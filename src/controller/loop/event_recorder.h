@@ -27,7 +27,7 @@ class EventRecorder {
   ~EventRecorder();  // writes the waiting events, then joins
 
   // Records an event about `involved` (any object with metadata). If the same event occurred
-  // before, raises its count.
+  // before, raises its count. The first one that is forbidden is said in the log.
   void Record(const text::Json& involved, const reconcile::Event& event);
 
   size_t Waiting() const;
@@ -54,6 +54,7 @@ class EventRecorder {
   };
   void Run();
   void WriteAll(const std::vector<WaitingEvent>& batch);
+  void SayNotWritten(const base::Error& error);
   text::Json ToObject(const WaitingEvent& waiting, std::string name) const;
 
   cluster::Client& client_;
@@ -66,6 +67,7 @@ class EventRecorder {
   std::deque<PackedEvent> waiting_;
   std::unordered_map<uint64_t, Written> written_;  // used by the thread only; key: hash of the
                                                    // event's content
+  bool has_warned_ = false;                        // the thread's, too
   std::thread thread_;
 };
 

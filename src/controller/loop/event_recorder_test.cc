@@ -4,6 +4,8 @@
 
 #include <future>
 
+#include "base/defer.h"
+#include "base/log.h"
 #include "cluster/transport.h"
 
 namespace controller {
@@ -57,6 +59,51 @@ TEST(EventRecorder, TheSameEventThatWaitsTwiceIsOneWithItsCount) {
   // The existing event's count is raised.
   EXPECT_EQ(text::GetString(written[2], {"method"}), "PATCH");
   EXPECT_EQ(text::GetInt(written[2], {"event", "count"}), 2);
+}
+
+// Refuses all writes.
+class ClosedShelf final : public cluster::Transport {
+ public:
+  explicit ClosedShelf(std::string why) : why_(std::move(why)) {}
+  base::Result<net::HttpResponse> Send(const net::HttpRequest&) override {
+    const text::Json status =
+        text::Object{{"kind", "Status"}, {"reason", "Forbidden"}, {"code", 403}, {"message", why_}};
+    return net::HttpResponse{403, {}, text::ToText(status)};
+  }
+  base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest&) override {
+    return base::Fail(base::Code::kInternal, "streams are not supported");
+  }
+
+ private:
+  std::string why_;
+};
+
+std::string LogOfEventsRefused(const std::string& why) {
+  base::FakeClock clock{*base::ParseRfc3339("2026-07-30T10:00:00Z")};
+  cluster::Client client(std::make_unique<ClosedShelf>(why));
+  const text::Json job =
+      text::Object{{"metadata", text::Object{{"name", "j"}, {"namespace", "n"}}}};
+  // The simulations of this program are quieter.
+  base::SetLogLevel(base::LogLevel::kInfo);
+  const base::Defer restore([] { base::SetLogLevel(base::LogLevel::kError); });
+  testing::internal::CaptureStderr();
+  {
+    EventRecorder recorder(client, clock, "tester");
+    recorder.Record(job, {false, "First", "one"});
+    recorder.Record(job, {false, "Second", "two"});
+  }
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(EventRecorder, AMissingRightIsSaidOnce) {
+  const std::string why = "events is forbidden: User x cannot create resource events";
+  const std::string log = LogOfEventsRefused(why);
+  const size_t said = log.find("events are lost: " + why);
+  EXPECT_NE(said, std::string::npos) << log;
+  EXPECT_EQ(log.find("events are lost", said + 1), std::string::npos) << log;
+  EXPECT_EQ(LogOfEventsRefused("events j is forbidden: unable to create new content in namespace n "
+                               "because it is being terminated"),
+            "");
 }
 
 }  // namespace
