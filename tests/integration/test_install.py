@@ -183,6 +183,24 @@ def test_a_second_place_is_refused(muster, place):
     assert f"is installed in namespace {place} already: give -n {place}" in done.stderr
 
 
+def test_two_operators_for_the_same_jobs_are_refused(real_cluster, muster, place, namespace):
+    muster.run("install", "--crd-only")
+    muster.run("install", "--namespaced", "-n", namespace)
+    try:
+        done = muster.run("install", "-n", place, code=1)
+        assert (f"the operator in namespace {namespace} runs the jobs of namespace {namespace}" in done.stderr and
+                f"`muster uninstall --namespaced -n {namespace}`" in done.stderr), done.stderr
+        assert made_in(real_cluster, place) == []
+        muster.run("install", "-n", place, "--", "--namespace=another")
+        muster.run("install", "--namespaced", "-n", namespace)
+    finally:
+        muster.run("uninstall", "--namespaced", "-n", namespace)
+    muster.run("install", "-n", place)
+    done = muster.run("install", "--namespaced", "-n", namespace, code=1)
+    assert f"the operator in namespace {place} runs the jobs of all namespaces" in done.stderr
+    assert f"`muster uninstall -n {place}`" in done.stderr and made_in(real_cluster, namespace) == []
+
+
 def test_the_operator_of_another_namespace_is_not_uninstalled(real_cluster, muster, place):
     muster.run("install", "-n", place)
     for flags in ((), ("--crd", "--delete-namespace")):

@@ -40,6 +40,7 @@ class Installation {
 
   base::Status CheckNamespaced();
   base::Status CheckElsewhere();
+  base::Status CheckRival(const std::vector<text::Json>& objects);
   base::Status CheckOther();
   // Whether all objects can be created; otherwise none is.
   base::Status CheckAll(const std::vector<text::Json>& objects);
@@ -85,6 +86,23 @@ base::Status Installation::CheckElsewhere() {
               fmt::format("the operator is installed in namespace {0} already: give -n {0}, or run "
                           "`muster uninstall -n {0}` first",
                           place));
+}
+
+base::Status Installation::CheckRival(const std::vector<text::Json>& objects) {
+  for (const text::Json& object : objects) {
+    if (text::GetString(object, {"kind"}) != "Deployment") continue;
+    TRY_ASSIGN(const auto rival, FindRival(client_, object));
+    if (!rival) continue;
+    const std::string jobs_of = JobsOfOperator(*rival).value_or("");
+    const std::string_view place = api::Namespace(*rival);
+    return Fail(
+        Code::kInvalidArgument,
+        fmt::format("the operator in namespace {} runs the jobs of {}, and two operators would "
+                    "both work on each job: run `muster uninstall{} -n {}` first",
+                    place, jobs_of.empty() ? "all namespaces" : "namespace " + jobs_of,
+                    jobs_of == place ? " --namespaced" : "", place));
+  }
+  return {};
 }
 
 base::Status Installation::CheckOther() {
@@ -275,6 +293,7 @@ base::Result<int> RunInstall(Context& context, InstallFlags flags, cli::Invocati
   Installation installation(flags, *client, call.out);
   TRY(installation.CheckNamespaced());
   TRY(installation.CheckElsewhere());
+  TRY(installation.CheckRival(objects));
   if (!flags.is_server_dry_run()) TRY(installation.CheckAll(objects));
   TRY(installation.CheckOther());
   for (const text::Json& object : objects) TRY(installation.Put(object));
