@@ -192,7 +192,7 @@ OrNotReady<base::Fd> PodStarter::LockNodePort(const NodePort& port) {
     ports_.Release(port.key);
     assigned = ports_.Assign(port.key, port.port);
   }
-  base::Result<base::Fd> lock = assigned ? ports_.LockForStart(port.key)
+  base::Result<base::Fd> lock = assigned ? ports_.LockForStart(port.key, "")
                                          : base::Result<base::Fd>(base::Fail(assigned.error()));
   if (lock) return std::move(*lock);
   NotReady not_ready = Passing("PortNotAvailable", lock.error());
@@ -214,7 +214,7 @@ OrNotReady<std::vector<base::Fd>> PodStarter::TakeLocks(const text::Json& pod,
     locks = std::move(*taken);
   }
   if (api::Label(pod, api::kJobRoleLabel) == "master") {
-    auto lock = ports_.LockForStart(std::string(api::ControllerUid(pod)));
+    auto lock = ports_.LockForStart(std::string(api::ControllerUid(pod)), api::Name(pod));
     if (lock) {
       locks.push_back(std::move(*lock));
     } else if (lock.error().code != base::Code::kNotFound) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,6 +14,8 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "local/node/devices/machine_lock.h"
+#include "process/procfs.h"
+#include "process/sockets.h"
 
 namespace local::node {
 
@@ -49,6 +52,24 @@ bool BindsV6(int port) {
   address.sin6_addr = in6addr_any;
   address.sin6_port = htons(static_cast<uint16_t>(port));
   return Binds(AF_INET6, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+}
+
+// Whether a process of another pod of the job listens on the port (compat/torchrun.md 2.3).
+bool IsServedByPeer(int port, std::string_view job_uid, std::string_view pod_name) {
+  std::set<uint64_t> inodes;
+  for (const process::TcpSocket& socket : process::TcpSocketsAround(::getpid())) {
+    if (socket.is_listening && socket.port == port) inodes.insert(socket.inode);
+  }
+  if (inodes.empty()) return false;
+  const std::string own_host = fmt::format("HOSTNAME={}", pod_name);
+  for (const pid_t pid : process::FindByEnvironment(fmt::format("MUSTER_RDZV_TOKEN={}", job_uid))) {
+    if (process::HasInEnvironment(pid, own_host)) continue;
+    for (const std::string& file : process::OpenFilesOf(pid)) {
+      const auto inode = process::SocketInode(file);
+      if (inode && inodes.contains(*inode)) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -182,7 +203,8 @@ std::optional<int> PortAllocator::Find(const std::string& job_uid) const {
   return it->second.port;
 }
 
-base::Result<base::Fd> PortAllocator::LockForStart(const std::string& job_uid) {
+base::Result<base::Fd> PortAllocator::LockForStart(const std::string& job_uid,
+                                                   std::string_view pod_name) {
   auto state = state_.Lock();
   const auto it = state->by_job.find(job_uid);
   if (it == state->by_job.end()) {
@@ -199,7 +221,7 @@ base::Result<base::Fd> PortAllocator::LockForStart(const std::string& job_uid) {
     ++state->held;
   }
   assigned.is_given_up = false;
-  if (!IsPortFree(assigned.port)) {
+  if (!IsPortFree(assigned.port) && !IsServedByPeer(assigned.port, job_uid, pod_name)) {
     return base::Fail(
         base::Code::kUnavailable,
         fmt::format("port {} of the job is in use by another program", assigned.port));

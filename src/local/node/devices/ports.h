@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -52,7 +53,9 @@ class PortAllocator {
 
   // Before the pod of rank 0 starts: its port's lock, for its shim. kUnavailable when another
   // program listens on the port or holds the lock by now. kNotFound: the job has no port here.
-  base::Result<base::Fd> LockForStart(const std::string& job_uid);
+  // A process of another pod of the job may listen: the launcher there has taken over the
+  // rendezvous while rank 0's pod was away.
+  base::Result<base::Fd> LockForStart(const std::string& job_uid, std::string_view pod_name);
 
  private:
   struct Assigned {

@@ -3,7 +3,10 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <signal.h>
+#include <spawn.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <set>
@@ -74,7 +77,7 @@ TEST(PortAllocator, ManyWaitingJobsCostFewDescriptors) {
     EXPECT_TRUE(ports.insert(*port).second) << *port;
   }
   EXPECT_LE(descriptors(), before + kMaxHeldLocks);
-  EXPECT_TRUE(allocator.LockForStart("job" + std::to_string(2 * kMaxHeldLocks)));
+  EXPECT_TRUE(allocator.LockForStart("job" + std::to_string(2 * kMaxHeldLocks), ""));
   for (size_t i = 0; i < 3 * kMaxHeldLocks; ++i) allocator.Release("job" + std::to_string(i));
   EXPECT_EQ(descriptors(), before);
 }
@@ -104,9 +107,9 @@ TEST(PortAllocator, AJobWithoutPodsGivesUpAPortThatTheStoredPodsOfAnotherHave) {
   PortAllocator ports({{23500, 23511}}, PortLockPrefix());
   const int port = *ports.Assign("without-pods", std::nullopt);
   EXPECT_EQ(*ports.Assign("stored", port), port);
-  EXPECT_TRUE(ports.LockForStart("stored"));
+  EXPECT_TRUE(ports.LockForStart("stored", ""));
   EXPECT_NE(*ports.Assign("without-pods", std::nullopt), port);
-  EXPECT_TRUE(ports.LockForStart("without-pods"));
+  EXPECT_TRUE(ports.LockForStart("without-pods", ""));
 }
 
 TEST(PortAllocator, OfTwoJobsWhosePodsHaveTheSamePortTheFirstToStartHasIt) {
@@ -114,20 +117,20 @@ TEST(PortAllocator, OfTwoJobsWhosePodsHaveTheSamePortTheFirstToStartHasIt) {
   const int port = *ports.Assign("first", std::nullopt);
   EXPECT_EQ(*ports.Assign("second", port), port);
   EXPECT_EQ(*ports.Assign("first", port), port) << "its pods have been created with it";
-  EXPECT_TRUE(ports.LockForStart("first"));
+  EXPECT_TRUE(ports.LockForStart("first", ""));
   EXPECT_EQ(*ports.Assign("second", port), port);
-  EXPECT_EQ(ports.LockForStart("second").error().code, base::Code::kUnavailable);
+  EXPECT_EQ(ports.LockForStart("second", "").error().code, base::Code::kUnavailable);
   ports.Release("first");
-  EXPECT_TRUE(ports.LockForStart("second"));
+  EXPECT_TRUE(ports.LockForStart("second", ""));
 }
 
 TEST(PortAllocator, AJobWhosePortWasTakenBackAndHasNoPodsGetsAnotherOne) {
   PortAllocator ports({{23500, 23511}}, PortLockPrefix());
   const int port = *ports.Assign("first", std::nullopt);
   EXPECT_EQ(*ports.Assign("second", port), port);
-  EXPECT_TRUE(ports.LockForStart("first"));
+  EXPECT_TRUE(ports.LockForStart("first", ""));
   EXPECT_NE(*ports.Assign("second", std::nullopt), port);
-  EXPECT_TRUE(ports.LockForStart("second"));
+  EXPECT_TRUE(ports.LockForStart("second", ""));
 }
 
 TEST(PortAllocator, APortThatStoredPodsStillHaveIsNobodyElses) {
@@ -143,12 +146,12 @@ TEST(PortAllocator, APortThatStoredPodsStillHaveIsNobodyElses) {
 TEST(PortAllocator, AJobThatHasStartedGivesItsPortToNobody) {
   PortAllocator ports({{23500, 23511}}, PortLockPrefix());
   const int port = *ports.Assign("running", std::nullopt);
-  const auto of_its_shim = ports.LockForStart("running");
+  const auto of_its_shim = ports.LockForStart("running", "");
   ASSERT_TRUE(of_its_shim);
   EXPECT_EQ(*ports.Assign("stored", port), port);
-  EXPECT_EQ(ports.LockForStart("stored").error().code, base::Code::kUnavailable);
+  EXPECT_EQ(ports.LockForStart("stored", "").error().code, base::Code::kUnavailable);
   EXPECT_EQ(*ports.Assign("running", std::nullopt), port);
-  EXPECT_TRUE(ports.LockForStart("running"));
+  EXPECT_TRUE(ports.LockForStart("running", ""));
 }
 
 TEST(PortAllocator, SkipsAPortThatSomebodyListensOn) {
@@ -164,18 +167,53 @@ TEST(PortAllocator, ProbesAgainBeforeTheStart) {
   Listener listener;
   PortAllocator allocator({}, PortLockPrefix());
   ASSERT_TRUE(allocator.Assign("job", listener.port));
-  const auto lock = allocator.LockForStart("job");
+  const auto lock = allocator.LockForStart("job", "");
   ASSERT_FALSE(lock);
   EXPECT_EQ(lock.error().message,
             "port " + std::to_string(listener.port) + " of the job is in use by another program");
-  EXPECT_EQ(allocator.LockForStart("other").error().code, base::Code::kNotFound);
+  EXPECT_EQ(allocator.LockForStart("other", "").error().code, base::Code::kNotFound);
+}
+
+// A process of a pod that has the listener's socket open.
+class Holder {
+ public:
+  Holder(const Listener& listener, const std::string& job, const std::string& pod) {
+    const std::string token = "MUSTER_RDZV_TOKEN=" + job, host = "HOSTNAME=" + pod;
+    const base::Fd inherited(::dup(listener.fd.get()));
+    const char* const args[] = {"sleep", "60", nullptr};
+    const char* const environment[] = {token.c_str(), host.c_str(), nullptr};
+    EXPECT_EQ(::posix_spawn(&pid_, "/bin/sleep", nullptr, nullptr, const_cast<char**>(args),
+                            const_cast<char**>(environment)),
+              0);
+  }
+  ~Holder() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+
+ private:
+  pid_t pid_ = 0;
+};
+
+TEST(PortAllocator, AnotherPodOfTheJobMayListen) {
+  const Listener listener;
+  const int port = listener.port;
+  const Holder holder(listener, "job", "job-worker-1");
+  PortAllocator allocator({}, PortLockPrefix());
+  ASSERT_TRUE(allocator.Assign("job", port));
+  EXPECT_TRUE(allocator.LockForStart("job", "job-worker-0"));
+  // What is left of a pod of the same name ends soon.
+  EXPECT_FALSE(allocator.LockForStart("job", "job-worker-1"));
+  PortAllocator others({}, PortLockPrefix() + "other/");
+  ASSERT_TRUE(others.Assign("other", port));
+  EXPECT_FALSE(others.LockForStart("other", "other-worker-0"));
 }
 
 TEST(PortAllocator, AShimKeepsTheLockOfAPortThatItsDaemonReleased) {
   const Ranges one = {{23530, 23530}};
   PortAllocator before(one, PortLockPrefix());
   ASSERT_TRUE(before.Assign("job", std::nullopt));
-  auto shims = before.LockForStart("job");
+  auto shims = before.LockForStart("job", "");
   ASSERT_TRUE(shims) << shims.error().message;
   before.Release("job");
 
@@ -183,9 +221,9 @@ TEST(PortAllocator, AShimKeepsTheLockOfAPortThatItsDaemonReleased) {
   PortAllocator after(one, PortLockPrefix());
   EXPECT_EQ(*after.Assign("job", 23530), 23530);
   EXPECT_FALSE(after.Assign("another", std::nullopt));
-  EXPECT_FALSE(after.LockForStart("job"));
+  EXPECT_FALSE(after.LockForStart("job", ""));
   shims->Reset();
-  EXPECT_TRUE(after.LockForStart("job"));
+  EXPECT_TRUE(after.LockForStart("job", ""));
 }
 
 TEST(PortAllocator, AReleasedPortIsNotTheNextOne) {
