@@ -31,6 +31,8 @@ LINE_CASES = [
     (["submit", "tfjob", "--name=j", "true"], None, ["muster"]),
     (["lst"], USAGE, ['unknown command "lst"', "list"]),
     (["install", "--image=two words"], USAGE, ["--image=two words: is no image's name: "]),
+    (["install", "--", "--gang-schduler-name=volcano"], USAGE,
+     ["muster operator has no flag --gang-schduler-name", "did you mean --gang-scheduler-name?"]),
     (["install", "--image=https://registry.local/Muster"], USAGE, ["is no image's name: "]),
     (["operator", "--metrics-bind-address=nonsense"], USAGE, ["--metrics-bind-address: "]),
     (["operator", "--health-probe-bind-address=8081"], USAGE, ["--health-probe-bind-address: "]),

@@ -12,6 +12,7 @@
 #include "arena/objects/rollout.h"
 #include "arena/verbs.h"
 #include "base/log.h"
+#include "base/nearest.h"
 #include "text/yaml.h"
 
 namespace arena {
@@ -307,11 +308,34 @@ base::Result<int> RunInstall(Context& context, InstallFlags flags, cli::Invocati
   return 0;
 }
 
+// Whether `muster operator` has the flags that follow `--`: its pods would fail at their start.
+base::Status CheckOperatorFlags(const cli::Invocation& call) {
+  cli::Command* const root = call.command.parent();
+  cli::Command* const command = root == nullptr ? nullptr : root->FindChild("operator");
+  if (command == nullptr) return {};
+  std::vector<std::string_view> names;
+  for (const cli::FlagSet* const set : {&command->flags(), &root->persistent_flags()}) {
+    for (const auto& flag : set->flags()) names.push_back(flag->name());
+  }
+  for (const std::string& word : call.args) {
+    if (!word.starts_with("--") || word.size() == 2) continue;
+    const std::string_view name = std::string_view(word).substr(2, word.find('=') - 2);
+    if (command->flags().Find(name) != nullptr) continue;
+    if (root->persistent_flags().Find(name) != nullptr) continue;
+    const auto nearest = base::Nearest(name, names);
+    return Fail(Code::kInvalidArgument,
+                fmt::format("-- {}: {} operator has no flag --{}{}", word, root->name(), name,
+                            nearest.empty() ? "" : fmt::format(" (did you mean --{}?)", nearest)));
+  }
+  return {};
+}
+
 base::Status CheckInstallFlags(InstallFlags& flags, const cli::Invocation& call) {
   if (!call.args.empty() && call.dash.value_or(1) != 0) {
     return Fail(Code::kInvalidArgument,
                 fmt::format("{}: flags of the operator follow `--`", call.args.front()));
   }
+  TRY(CheckOperatorFlags(call));
   const InstallOptions& plan = flags.plan;
   const auto refuse = [](std::string message) {
     return Fail(Code::kInvalidArgument, std::move(message));
