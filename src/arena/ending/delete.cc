@@ -54,10 +54,11 @@ int RefuseOther(const Context& context, const api::Resource& kind, const std::st
   return cli::kExitFailure;
 }
 
-void SayMissing(const DeleteFlags& flags, const std::string& name) {
+void SayMissing(const Context& context, const DeleteFlags& flags, const std::string& name) {
   // Arena logs it at this level if -T was given, and exits with 0 all the same.
   base::Log(flags.type.empty() ? base::LogLevel::kInfo : base::LogLevel::kError,
-            fmt::format("The training job '{}' does not exist,skip to delete it", name));
+            fmt::format("The training job '{}' does not exist,skip to delete it{}", name,
+                        MeantJob(context.program, name)));
 }
 
 // The server's own message, without a prefix: compat/arena.md 1.3.7.
@@ -116,7 +117,7 @@ base::Result<int> DeleteAll(cluster::Client& client, const Context& context,
     }
     if (others->empty()) {
       TRY(CheckNamespaceStands(client, context));
-      SayMissing(flags, name);
+      SayMissing(context, flags, name);
     }
     for (const OtherJob& other : *others) exit_code = RefuseOther(context, *other.kind, name);
   }

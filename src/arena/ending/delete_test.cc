@@ -102,6 +102,9 @@ TEST_F(DeleteTest, AMissingJobIsSaidAndTheOthersAreDeletedStill) {
             std::string::npos);
   EXPECT_NE(ended.log.find("The training job b has been deleted successfully"), std::string::npos);
   EXPECT_EQ(cluster_->ObjectCount(), 0u);
+  EXPECT_NE(
+      Run({"delete", "pytorchjob/b"}, "muster").log.find("skip to delete it (did you mean b?)"),
+      std::string::npos);
 }
 
 TEST_F(DeleteTest, AJobThatArenaDidNotMakeIsDeletedToo) {

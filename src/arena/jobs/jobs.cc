@@ -240,13 +240,28 @@ std::map<std::string, std::string> TensorboardUrls(cluster::Client& client,
   return urls;
 }
 
+std::string MeantJob(std::string_view program, std::string_view name) {
+  if (program == "arena") return {};
+  if (const size_t slash = name.rfind('/'); slash != std::string_view::npos) {
+    const std::string_view rest = name.substr(slash + 1);
+    return rest.empty() ? std::string() : fmt::format(" (did you mean {}?)", rest);
+  }
+  const std::string_view stem = name.substr(0, name.find_last_not_of("0123456789") + 1);
+  for (const std::string_view type : {"-master-", "-worker-"}) {
+    if (stem.size() == name.size() || stem.size() <= type.size() || !stem.ends_with(type)) continue;
+    return fmt::format(" ({} is named like an instance of the job {})", name,
+                       stem.substr(0, stem.size() - type.size()));
+  }
+  return {};
+}
+
 base::Error NotFoundJob(const Context& context, const std::string& namespace_name,
                         const std::string& name) {
-  return {
-      Code::kNotFound,
-      fmt::format("Not found training job {} in namespace {},please use '{} submit' to create it.",
-                  name, namespace_name, context.program),
-      0};
+  return {Code::kNotFound,
+          fmt::format(
+              "Not found training job {} in namespace {},please use '{} submit' to create it.{}",
+              name, namespace_name, context.program, MeantJob(context.program, name)),
+          0};
 }
 
 base::Error GetError(base::Error error, const std::string& namespace_name) {

@@ -73,6 +73,10 @@ std::string ReadyNodeAddress(cluster::Client& client);
 base::Error UnknownInstance(const Context& context, const std::string& instance,
                             const std::string& job);
 
+// What to append to the error about a job that does not exist, under muster's own name: kubectl's
+// "pytorchjob/NAME" and the names of instances mean a job. " (did you mean NAME?)"; "" otherwise.
+std::string MeantJob(std::string_view program, std::string_view name);
+
 // kNotFound with the text that Arena's SDKs look for.
 base::Error NotFoundJob(const Context& context, const std::string& namespace_name,
                         const std::string& name);

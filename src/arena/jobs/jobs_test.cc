@@ -16,5 +16,16 @@ TEST(Jobs, TheTimesInTheClustersWordsAreLocal) {
   }
 }
 
+TEST(Jobs, TheNamesOfKubectlAndOfInstancesMeanAJob) {
+  EXPECT_EQ(MeantJob("muster", "pytorchjob/pt"), " (did you mean pt?)");
+  EXPECT_EQ(MeantJob("muster", "pytorchjob.kubeflow.org/pt"), " (did you mean pt?)");
+  EXPECT_EQ(MeantJob("muster", "pt-1-worker-10"),
+            " (pt-1-worker-10 is named like an instance of the job pt-1)");
+  for (const char* name : {"", "pt", "pt/", "worker-0", "-worker-0", "pt-worker-", "pt-worker-a"}) {
+    EXPECT_EQ(MeantJob("muster", name), "") << name;
+  }
+  EXPECT_EQ(MeantJob("arena", "pytorchjob/pt"), "");
+}
+
 }  // namespace
 }  // namespace arena

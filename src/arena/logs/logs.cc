@@ -155,8 +155,9 @@ base::Result<TrainingJob> FindJobOfLogs(cluster::Client& client, const Context& 
   if (is_pytorch) found = FindJob(client, context, context.Namespace(), name);
   if (!found && found.error().code == Code::kNotFound) {
     TRY(CheckNamespace(client, context, context.Namespace()));
-    found.error().message = fmt::format(
-        "training job not found,please use '{} list' to make sure job is existed", context.program);
+    found.error().message =
+        fmt::format("training job not found,please use '{} list' to make sure job is existed{}",
+                    context.program, MeantJob(context.program, name));
   }
   return found;
 }
