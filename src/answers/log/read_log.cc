@@ -436,19 +436,9 @@ void DropOtherFields(std::vector<File>& files) {
 class KilledRanks {
  public:
   explicit KilledRanks(const std::vector<File>& files) {
-    std::set<int> pids, ranks;
     for (const File& file : files) {
       for (const auto& [pid, rank] : file.words.ranks_of_pids) AddRankOfPid(ranks_, pid, rank);
-      for (const std::string_view text : file.texts) {
-        if (const auto pid = KilledIn(text)) pids.insert(*pid);
-      }
-      for (const LauncherRow& row : file.words.rows) {
-        if (row.rank && row.exit_code == kKilled) ranks.insert(row.pid ? -1 : *row.rank);
-      }
     }
-    // The launcher says which one was killed, without its PID.
-    const bool is_only = pids.size() == 1 && ranks.size() == 1 && *ranks.begin() >= 0;
-    if (is_only) ranks_.try_emplace(*pids.begin(), *ranks.begin());
   }
 
   std::optional<int> RankIn(std::string_view line) const {
@@ -458,8 +448,6 @@ class KilledRanks {
   }
 
  private:
-  static constexpr int kKilled = 137;
-
   static std::optional<int> KilledIn(std::string_view line) {
     constexpr std::string_view kWords = "Killed process ";
     const size_t at = line.find(kWords);
