@@ -30,7 +30,7 @@ std::optional<Field> ReadField(std::string_view line) {
   const size_t colon = line.find(':');
   if (colon == std::string_view::npos || indent > colon) return std::nullopt;
   return Field{indent, WithoutQuotes(line.substr(indent, colon - indent)),
-                    WithoutQuotes(base::Trim(line.substr(colon + 1)))};
+               WithoutQuotes(base::Trim(line.substr(colon + 1)))};
 }
 
 bool IsState(const Field& field) { return field.key == "State" || field.key == "state"; }

@@ -176,8 +176,8 @@ int PythonShimMain(const std::vector<std::string>& args, const base::Environment
   }
   const bool is_known = !words.empty() && (words[0] == "install" || words[0] == "remove");
   if (is_known && words.size() > 1) {
-    return Refuse(
-        fmt::format("\"{}\" is not expected: --python names the interpreter", words[1]), 2);
+    return Refuse(fmt::format("\"{}\" is not expected: --python names the interpreter", words[1]),
+                  2);
   }
   if (!is_known) {
     return Refuse("needs install or remove; see muster python-shim --help", 2);

@@ -102,7 +102,7 @@ OrNotReady<uint64_t> CapabilitiesIn(const text::Json& container, std::string_vie
     const auto found = std::find(kCapabilities.begin(), kCapabilities.end(), name);
     if (found == kCapabilities.end()) {
       return Refuse(container, fmt::format("unknown capability {} in capabilities.{}",
-                                                   text::ToJson(item), list));
+                                           text::ToJson(item), list));
     }
     named |= uint64_t{1} << (found - kCapabilities.begin());
   }
@@ -125,12 +125,12 @@ OrNotReady<Security> SecurityOf(const text::Json& pod, const text::Json& contain
   if (IsSet(SettingOf(pod, container, "runAsNonRoot"))) {
     if (!*user && is_in_image) {
       return Refuse(container,
-                            "runAsNonRoot, but the user of the image is not known here: set "
-                            "runAsUser");
+                    "runAsNonRoot, but the user of the image is not known here: set "
+                    "runAsUser");
     }
     if (user->value_or(own_user) == 0) {
-      return Refuse(
-          container, "runAsNonRoot, but it would run as root: set runAsUser to another user");
+      return Refuse(container,
+                    "runAsNonRoot, but it would run as root: set runAsUser to another user");
     }
   }
   security.rights.user = *user;
