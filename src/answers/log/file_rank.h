@@ -11,6 +11,14 @@ namespace answers {
 // Nullopt for another name.
 std::optional<int> RankOfPod(std::string_view pod, bool has_master);
 
+// The index in "train-node-0-2-x7f2k", a pod of Kubeflow's Trainer v2; the rank, if the pod has one
+// process and the job no launcher (IsLaunchersPod). Nullopt for another name.
+std::optional<int> RankOfNode(std::string_view pod);
+
+// "train-launcher-0-0-k2f7x": mpirun counts this pod of Trainer's MPI runtimes, too, and has all
+// output.
+bool IsLaunchersPod(std::string_view pod);
+
 // For each of the paths of one job: the number after the last "rank" in it, torchrun's folder of a
 // rank ("attempt_0/3/stderr.log"), folders that count from 0 ("0/log", "1/log"), a pod's number
 // ("job-worker-2.log", "train-node-0-2-x7f2k.log"), or the last number in which similar names

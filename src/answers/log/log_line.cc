@@ -4,6 +4,7 @@
 #include <map>
 
 #include "answers/log/actor_rank.h"
+#include "answers/log/file_rank.h"
 #include "answers/log/foreign_prefix.h"
 #include "base/strings.h"
 
@@ -220,18 +221,26 @@ bool TakeActor(LogLine& line) {
   return true;
 }
 
-// Takes stern's "job-worker-1 pytorch ": the pod and its container.
+// Whether Kubeflow's trainers name pods like this: "job-worker-1", "job-node-0-1-x7f2k".
+bool IsOfKubeflow(std::string_view name) {
+  constexpr std::string_view kCharacters = "abcdefghijklmnopqrstuvwxyz0123456789.-";
+  if (name.find_first_not_of(kCharacters) != std::string_view::npos) return false;
+  if (RankOfNode(name) || IsLaunchersPod(name)) return true;
+  const size_t dash = name.rfind('-');
+  if (dash == std::string_view::npos || dash + 1 == name.size() ||
+      name.find_first_not_of("0123456789", dash + 1) != std::string_view::npos) {
+    return false;
+  }
+  return name.substr(0, dash).ends_with("-worker") || name.substr(0, dash).ends_with("-master");
+}
+
+// Takes stern's "job-worker-1 pytorch " and "job-node-0-1-x7f2k node ": the pod and its container.
 bool TakeStern(LogLine& line) {
   const std::string_view text = line.text;
   const size_t end = text.find(' ');
   if (end == std::string_view::npos) return false;
   const std::string_view name = text.substr(0, end);
-  const size_t dash = name.rfind('-');
-  if (dash == std::string_view::npos || dash + 1 == name.size() ||
-      name.find_first_not_of("0123456789", dash + 1) != std::string_view::npos ||
-      !(name.substr(0, dash).ends_with("-worker") || name.substr(0, dash).ends_with("-master"))) {
-    return false;
-  }
+  if (!IsOfKubeflow(name)) return false;
   const size_t blank = text.find(' ', end + 1);
   if (blank == std::string_view::npos || blank == end + 1) return false;
   line.pod = name;

@@ -230,13 +230,25 @@ bool HasCarriersTimes(const File& file) {
                      [](const Split& split) { return split.line.time.has_value(); });
 }
 
+// Whether torchrun says that it starts several processes: it warns then of OMP_NUM_THREADS
+// (torch/distributed/run.py), and its agent lists their local ranks.
+bool HasSeveralOfTorchrun(std::string_view line) {
+  constexpr std::string_view kWarning = "Setting OMP_NUM_THREADS environment variable for each ";
+  constexpr std::string_view kList = "local_ranks=[";
+  if (line.find(kWarning) != line.npos) return line.find("UserWarning") == line.npos;
+  const size_t list = line.find(kList);
+  return list != line.npos && line.substr(list, line.find(']', list) - list).find(',') != line.npos;
+}
+
 // The pods with several processes, whose numbers are no ranks: the process of a pod that has only
 // one uses the pod's first device.
 std::set<std::string_view> PodsOfSeveral(const File& file) {
   std::set<std::string_view> pods;
   for (const Split& split : file.lines) {
-    const auto nccl = split.pod.empty() ? std::nullopt : ReadNcclPrefix(split.line.text);
-    if (nccl && nccl->device > 0) pods.insert(split.pod);
+    if (split.pod.empty()) continue;
+    const auto nccl = ReadNcclPrefix(split.line.text);
+    const bool has_several = (nccl && nccl->device > 0) || HasSeveralOfTorchrun(split.line.text);
+    if (has_several) pods.insert(split.pod);
   }
   return pods;
 }
@@ -471,10 +483,16 @@ std::optional<int> RankOfErrorFile(const File& error, const std::vector<File>& l
   return error.rank;
 }
 
+// Which pods of its trainers Kubeflow has given the job.
+struct Pods {
+  bool has_master = false;
+  bool has_launcher = false;  // of Trainer's MPI runtimes
+};
+
 class Sorter {
  public:
-  Sorter(bool has_master, bool has_unknown_nodes, const KilledRanks& killed)
-      : has_master_(has_master), has_unknown_nodes_(has_unknown_nodes), killed_(killed) {}
+  Sorter(const Pods& pods, bool has_unknown_nodes, const KilledRanks& killed)
+      : pods_(pods), has_unknown_nodes_(has_unknown_nodes), killed_(killed) {}
 
   void Add(const File& file, const LocalRanks& locals) {
     std::string name = file.log->name;
@@ -502,7 +520,8 @@ class Sorter {
       if (!number && section && *section >= 0) number = section;
       if (!number) number = file.rank;
       if (!number && !has_prefixes && !shared.contains(split.pod)) {
-        number = RankOfPod(split.pod, has_master_);
+        number = pods_.has_launcher ? std::nullopt : RankOfNode(split.pod);
+        if (!number) number = RankOfPod(split.pod, pods_.has_master);
       }
       if (!number && by_watchdog) number = RankOfWatchdog(split.line.text);
       if (!number) number = killed_.RankIn(split.line.text);
@@ -693,7 +712,8 @@ class Sorter {
     }
   }
 
-  const bool has_master_, has_unknown_nodes_;
+  const Pods pods_;
+  const bool has_unknown_nodes_;
   const KilledRanks& killed_;
   Evidence evidence_;
   std::optional<base::Time> first_time_;  // when evidence_.first_rank failed
@@ -714,9 +734,13 @@ std::vector<Line> ReadLines(std::string_view text, size_t limit) {
 }
 
 Evidence ReadLogs(const std::vector<LogFile>& files) {
-  const bool has_master = std::any_of(files.begin(), files.end(), [](const LogFile& file) {
-    return file.text.find("-master-0") != std::string_view::npos;
-  });
+  const auto have = [&files](std::string_view words) {
+    return std::any_of(files.begin(), files.end(), [words](const LogFile& file) {
+      return file.text.find(words) != std::string_view::npos ||
+             file.name.find(words) != std::string::npos;
+    });
+  };
+  const Pods pods{have("-master-0"), have("-launcher-0-")};
   std::vector<std::string_view> names;
   for (const LogFile& log : files) names.emplace_back(log.name);
   const std::vector<std::optional<int>> ranks = RanksOfFiles(names);
@@ -745,7 +769,7 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
   std::vector<LocalRanks> locals;
   locals.reserve(read.size());
   for (const File& file : read) locals.emplace_back(file.lines, file.words);
-  Sorter sorter(has_master, HasUnknownNodes(read, locals), killed);
+  Sorter sorter(pods, HasUnknownNodes(read, locals), killed);
   for (const File& file : errors) sorter.AddErrorFile(file, RankOfErrorFile(file, read));
   for (size_t i = 0; i < read.size(); ++i) {
     TakeOwnTimes(read[i], clock);
