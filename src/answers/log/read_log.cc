@@ -19,6 +19,7 @@
 #include "answers/log/own_stamp.h"
 #include "answers/log/passed_tests.h"
 #include "answers/log/rank_field.h"
+#include "answers/log/ray_words.h"
 #include "answers/log/sweep_log.h"
 #include "answers/peers/named_rank.h"
 #include "answers/peers/watchdog.h"
@@ -142,8 +143,9 @@ void UnfoldErrorReports(std::vector<Split>& lines) {
 // because many lines of others may follow them.
 std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::string& wanted,
                               std::optional<FailedTrial>& trial) {
-  const bool has_escapes =
-      text.find("\x1b[") != std::string_view::npos || text.find("[0m") != std::string_view::npos;
+  const bool has_escapes = text.find("\x1b[") != std::string_view::npos ||
+                           text.find("[0m") != std::string_view::npos ||
+                           text.find("[39m") != std::string_view::npos;
   std::string plain = has_escapes ? WithoutEscapes(text) : "";
   if (text.find(kStepDaemon) != std::string_view::npos) {
     plain = WithoutStepHosts(has_escapes ? plain : text);
@@ -192,10 +194,17 @@ int TakeAttempt(std::string& name) {
   return static_cast<int>(*number);
 }
 
-// After this line, PyTorch's agent starts all ranks again.
+// After this line, PyTorch's agent, or Ray Train's controller, starts all ranks again.
 bool IsRestart(std::string_view line) {
-  return line.find("; will restart worker group") != std::string_view::npos ||
+  return IsRestartOfRay(line) ||
+         line.find("; will restart worker group") != std::string_view::npos ||
          line.find("] Restarting worker group") != std::string_view::npos;
+}
+
+bool HasFinishedByRay(const File& file) {
+  std::vector<std::string_view> sources;
+  for (const Split& split : file.lines) sources.push_back(split.pod);
+  return HasFinishedByRay(file.texts, sources);
 }
 
 // Whether the agent says that a later attempt of its workers succeeded, and with it the job.
@@ -502,6 +511,7 @@ class Sorter {
         file.lines.begin(), file.lines.end(),
         [](const Split& split) { return split.rank.has_value() || split.local_rank.has_value(); });
     const std::set<std::string_view> shared = PodsOfSeveral(file);
+    std::set<size_t> places;  // of those that have its lines
     std::optional<int> section;
     if (file.trial) {
       Rank& rank = RankFor(name, file.rank, "", attempt);
@@ -526,6 +536,7 @@ class Sorter {
       if (!number && by_watchdog) number = RankOfWatchdog(split.line.text);
       if (!number) number = killed_.RankIn(split.line.text);
       Rank& rank = RankFor(name, number, source, attempt);
+      places.insert(static_cast<size_t>(&rank - evidence_.ranks.data()));
       if (auto witness = ReadWitness(split.line.text)) {
         rank.witnesses.push_back(std::move(*witness));
         continue;
@@ -534,11 +545,12 @@ class Sorter {
       rank.lines.push_back(split.line);
       rank.lines.back().order += before_;
     }
-    const bool has_recovered = HasRecovered(file) || HavePassedTests(file);
-    if (has_recovered) {
-      for (Rank& rank : evidence_.ranks) {
-        if (rank.name == name && !rank.exit_code) rank.exit_code = 0;
-      }
+    const bool has_finished = HasFinishedByRay(file);
+    const bool has_recovered = has_finished || HasRecovered(file) || HavePassedTests(file);
+    for (const size_t place : places) {
+      Rank& rank = evidence_.ranks[place];
+      const bool has_succeeded = has_finished || (has_recovered && rank.name == name);
+      if (has_succeeded && !rank.exit_code) rank.exit_code = 0;
     }
     before_ += file.lines.size();
     if (!file.rank && !has_prefixes) NoteDevices(file, name, attempt);
@@ -702,7 +714,9 @@ class Sorter {
     if (!row.rank) return;
     const auto known = std::find_if(evidence_.ranks.rbegin(), evidence_.ranks.rend(),
                                     [&row](const Rank& rank) { return rank.rank == row.rank; });
-    Rank& rank = known != evidence_.ranks.rend() ? *known : RankFor(file, row.rank, "", attempt);
+    const bool is_here =
+        known != evidence_.ranks.rend() && (!row.has_exception || known->name == file);
+    Rank& rank = is_here ? *known : RankFor(file, row.rank, "", attempt);
     if (row.exit_code) rank.exit_code = row.exit_code;
     if (!row.words.empty()) rank.end_words = row.words;
     if (!row.host.empty()) rank.host = row.host;
