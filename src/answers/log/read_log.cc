@@ -201,7 +201,7 @@ bool IsRestart(std::string_view line) {
          line.find("] Restarting worker group") != std::string_view::npos;
 }
 
-bool HasFinishedByRay(const File& file) {
+bool HasRayFinished(const File& file) {
   std::vector<std::string_view> sources;
   for (const Split& split : file.lines) sources.push_back(split.pod);
   return HasFinishedByRay(file.texts, sources);
@@ -545,7 +545,7 @@ class Sorter {
       rank.lines.push_back(split.line);
       rank.lines.back().order += before_;
     }
-    const bool has_finished = HasFinishedByRay(file);
+    const bool has_finished = HasRayFinished(file);
     const bool has_recovered = has_finished || HasRecovered(file) || HavePassedTests(file);
     for (const size_t place : places) {
       Rank& rank = evidence_.ranks[place];
