@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -77,30 +78,25 @@ bool IsWait(const Finding& finding) {
   return is_status && (finding.kind == "unschedulable" || finding.kind == "cluster-quota");
 }
 
-// Whether a Job's controller makes pods of this name for the instance of the other.
-bool IsPodOf(std::string_view pod, std::string_view instance) {
-  constexpr size_t kSuffix = 6;  // "-x7f2k"
-  if (!pod.starts_with(instance)) return false;
-  const std::string_view behind = pod.substr(instance.size());
-  return behind.empty() || (behind.size() == kSuffix && behind[0] == '-');
-}
-
-// The rank whose pod an event in a file names: by the pod's number in its job, or as the only rank
-// of a log with the pod's name.
-std::optional<size_t> RankOfEvent(const Evidence& evidence, const Event& event) {
-  if (event.index) return PlaceOf(evidence, *event.index);
-  constexpr std::string_view kPod = "pod ";
-  if (event.time || !event.object.starts_with(kPod)) return std::nullopt;
-  std::optional<size_t> of;
-  for (size_t i = 0; i < evidence.ranks.size(); ++i) {
-    std::string_view name = evidence.ranks[i].name;
-    name.remove_prefix(name.rfind('/') + 1);  // 0 if there is none
-    if (name.ends_with(".log") || name.ends_with(".txt")) name.remove_suffix(4);
-    if (!IsPodOf(std::string_view(event.object).substr(kPod.size()), name)) continue;
-    if (of) return std::nullopt;
-    of = i;
+// What the cluster's events say. If events without times tell the same of several ranks, nobody
+// knows which was first.
+std::vector<Claim> ClaimsOfEvents(const Evidence& evidence, bool was_at_work) {
+  std::vector<Claim> claims;
+  std::map<std::string_view, std::set<size_t>> places;  // by the kind of finding
+  for (const Event& event : evidence.events) {
+    auto finding = FindInStatus(event.reason, event.message);
+    if (!finding || finding->kind == kUnknown) continue;
+    if (was_at_work && IsWait(*finding)) continue;
+    finding->time = event.time;
+    const auto place = event.index ? PlaceOf(evidence, *event.index) : std::nullopt;
+    const auto rank = IsWait(*finding) ? std::nullopt : place;
+    if (rank && !event.time) places[finding->kind].insert(*rank);
+    claims.push_back({std::move(*finding), rank, "event of " + event.object, false});
   }
-  return of && evidence.ranks[*of].rank ? of : std::nullopt;
+  for (Claim& claim : claims) {
+    if (!claim.finding.time && places[claim.finding.kind].size() > 1) claim.rank.reset();
+  }
+  return claims;
 }
 
 std::vector<Claim> ClaimsOf(const Evidence& evidence) {
@@ -134,14 +130,8 @@ std::vector<Claim> ClaimsOf(const Evidence& evidence) {
   if (auto job = FindInStatus(evidence.job_reason, evidence.job_message); job && !has_cause) {
     claims.push_back({std::move(*job), std::nullopt, "the job's status", false});
   }
-  for (const Event& event : evidence.events) {
-    auto finding = FindInStatus(event.reason, event.message);
-    if (!finding || has_cause || finding->kind == kUnknown) continue;
-    if (was_at_work && IsWait(*finding)) continue;
-    finding->time = event.time;
-    const auto rank = IsWait(*finding) ? std::nullopt : RankOfEvent(evidence, event);
-    claims.push_back({std::move(*finding), rank, "event of " + event.object, false});
-  }
+  if (has_cause) return claims;
+  for (Claim& claim : ClaimsOfEvents(evidence, was_at_work)) claims.push_back(std::move(claim));
   return claims;
 }
 

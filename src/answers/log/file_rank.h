@@ -7,6 +7,12 @@
 
 namespace answers {
 
+// Which pods Kubeflow's trainers have given the job.
+struct KubeflowPods {
+  bool has_master = false;
+  bool has_launcher = false;  // of Trainer's MPI runtimes
+};
+
 // The operator's master is rank 0, and worker 0 is rank 1; without a master worker 0 is rank 0.
 // Nullopt for another name.
 std::optional<int> RankOfPod(std::string_view pod, bool has_master);

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "answers/log/cluster_words.h"
+#include "answers/log/described_pod.h"
 #include "answers/log/error_file.h"
 #include "answers/log/file_rank.h"
 #include "answers/log/launcher_words.h"
@@ -50,6 +51,7 @@ struct File {
   std::optional<FailedTrial> trial;
   std::vector<std::string_view> texts;  // of the lines
   LauncherWords words;
+  std::vector<DescribedPod> pods;  // that kubectl describes in the lines
 };
 
 // Which of the programs' own timestamps give the lines their times, if nothing that carried the
@@ -482,6 +484,21 @@ class KilledRanks {
   RanksOfPids ranks_;
 };
 
+// The number of a pod that is described without a label for it may be in the name of its log.
+void NameDescribedByLogs(std::vector<File>& files) {
+  for (File& file : files) {
+    for (DescribedPod& pod : file.pods) {
+      if (pod.rank || pod.may_have_several) continue;
+      const auto log = std::find_if(files.begin(), files.end(), [&](const File& each) {
+        std::string_view name = each.log->name;
+        name.remove_prefix(name.rfind('/') + 1);  // 0 if there is none
+        return &each != &file && each.rank && name == pod.name + ".log";
+      });
+      if (log != files.end()) pod.rank = log->rank;
+    }
+  }
+}
+
 // Launchers' tables name the error file; otherwise its own name has to do.
 std::optional<int> RankOfErrorFile(const File& error, const std::vector<File>& logs) {
   for (const File& log : logs) {
@@ -492,15 +509,17 @@ std::optional<int> RankOfErrorFile(const File& error, const std::vector<File>& l
   return error.rank;
 }
 
-// Which pods of its trainers Kubeflow has given the job.
-struct Pods {
-  bool has_master = false;
-  bool has_launcher = false;  // of Trainer's MPI runtimes
-};
+// Whether a Job's controller makes pods of this name for the instance of the other.
+bool IsPodOf(std::string_view pod, std::string_view instance) {
+  constexpr size_t kSuffix = 6;  // "-x7f2k"
+  if (!pod.starts_with(instance)) return false;
+  const std::string_view behind = pod.substr(instance.size());
+  return behind.empty() || (behind.size() == kSuffix && behind[0] == '-');
+}
 
 class Sorter {
  public:
-  Sorter(const Pods& pods, bool has_unknown_nodes, const KilledRanks& killed)
+  Sorter(const KubeflowPods& pods, bool has_unknown_nodes, const KilledRanks& killed)
       : pods_(pods), has_unknown_nodes_(has_unknown_nodes), killed_(killed) {}
 
   void Add(const File& file, const LocalRanks& locals) {
@@ -518,7 +537,8 @@ class Sorter {
       rank.witnesses.push_back({std::nullopt, "the first trial that failed", file.trial->words});
       rank.exit_code = file.trial->exit_code;
     }
-    for (const Split& split : file.lines) {
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      const Split& split = file.lines[i];
       if (const auto begins = ReadSection(split.line.text)) section = *begins;
       if (IsRestart(split.line.text)) ++attempt;
       std::optional<int> number = locals.RankOf(split);
@@ -528,7 +548,10 @@ class Sorter {
         source = fmt::format("{} local rank {}", source.empty() ? name : source, *split.local_rank);
       }
       if (!number && section && *section >= 0) number = section;
-      if (!number) number = file.rank;
+      const DescribedPod* const described = DescribedAt(file.pods, i);
+      if (!number && described != nullptr) number = described->rank;
+      const bool has_several = described != nullptr && described->may_have_several;
+      if (!number && !has_several) number = file.rank;
       if (!number && !has_prefixes && !shared.contains(split.pod)) {
         number = pods_.has_launcher ? std::nullopt : RankOfNode(split.pod);
         if (!number) number = RankOfPod(split.pod, pods_.has_master);
@@ -554,8 +577,8 @@ class Sorter {
     }
     before_ += file.lines.size();
     if (!file.rank && !has_prefixes) NoteDevices(file, name, attempt);
-    AddWords(file.texts, has_recovered ? LauncherWords{} : file.words,
-             TablesPod(file).value_or(name), attempt);
+    AddWords(has_recovered ? LauncherWords{} : file.words, TablesPod(file).value_or(name), attempt);
+    AddClusterWords(file);
     for (const Split& split : file.lines) {
       const auto number = locals.RankOf(split);
       const auto missing = MissingAtBarrier(split.line.text, number ? number : file.rank);
@@ -580,6 +603,7 @@ class Sorter {
 
   Evidence Take() {
     JoinReports();
+    NameRanksOfEvents();
     for (Rank& rank : evidence_.ranks) {
       const auto own = rank.rank ? std::nullopt : OwnRankIn(rank.lines);
       if (own && !Knows(*own)) rank.rank = own;
@@ -654,9 +678,7 @@ class Sorter {
     return evidence_.ranks[found->second];
   }
 
-  // Adds what launchers and kubectl say in these lines.
-  void AddWords(const std::vector<std::string_view>& texts, const LauncherWords& words,
-                const std::string& name, int attempt) {
+  void AddWords(const LauncherWords& words, const std::string& name, int attempt) {
     for (const LauncherRow& row : words.rows) {
       if (row.is_local && has_unknown_nodes_) continue;
       if (IsHere(row, words)) Note(row, name, attempt);
@@ -667,7 +689,51 @@ class Sorter {
       evidence_.first_rank = words.first_rank;
       first_time_ = words.first_time;
     }
-    for (Event& event : ReadClusterWords(texts)) evidence_.events.push_back(std::move(event));
+  }
+
+  void AddClusterWords(const File& file) {
+    for (Event& event : ReadClusterWords(file.texts, file.pods)) {
+      evidence_.events.push_back(std::move(event));
+    }
+    for (auto& [pod, node] : ReadPlaces(file.texts)) places_of_nodes_[node].insert(pod);
+    for (const DescribedPod& pod : file.pods) {
+      if (!pod.node.empty()) places_of_nodes_[pod.node].insert(pod.name);
+      if (pod.rank || pod.may_have_several) ranks_of_pods_[pod.name] = pod.rank;
+    }
+  }
+
+  // The number of the pod that an event in a file is about: by what describes the pod, or as the
+  // only rank of a log with the pod's name.
+  std::optional<int> RankOf(std::string_view pod) const {
+    const auto described = ranks_of_pods_.find(pod);
+    if (described != ranks_of_pods_.end()) return described->second;
+    std::set<std::optional<int>> ranks;
+    for (const Rank& rank : evidence_.ranks) {
+      std::string_view name = rank.name;
+      name.remove_prefix(name.rfind('/') + 1);  // 0 if there is none
+      if (name.ends_with(".log") || name.ends_with(".txt")) name.remove_suffix(4);
+      if (IsPodOf(pod, name)) ranks.insert(rank.rank);
+    }
+    return ranks.size() == 1 ? *ranks.begin() : std::nullopt;
+  }
+
+  // Gives events the rank of their pod or, to those of a node, that of the only one that was there.
+  void NameRanksOfEvents() {
+    for (Event& event : evidence_.events) {
+      const std::string_view object = event.object;
+      for (const std::string_view kind : {"pod ", "pod/"}) {
+        if (!event.index && object.starts_with(kind)) {
+          event.index = RankOf(object.substr(kind.size()));
+        }
+      }
+      const auto places = places_of_nodes_.find(NodeOf(event));
+      if (places == places_of_nodes_.end()) continue;
+      std::set<int> ranks;
+      for (const std::string& pod : places->second) {
+        if (const auto rank = RankOf(pod)) ranks.insert(*rank);
+      }
+      if (ranks.size() == 1) event.index = *ranks.begin();
+    }
   }
 
   // If NCCL's lines are all that names processes, those are ranks, too.
@@ -726,13 +792,16 @@ class Sorter {
     }
   }
 
-  const Pods pods_;
+  const KubeflowPods pods_;
   const bool has_unknown_nodes_;
   const KilledRanks& killed_;
   Evidence evidence_;
   std::optional<base::Time> first_time_;  // when evidence_.first_rank failed
   std::map<std::tuple<std::string, int, int>, size_t> places_;
   std::vector<std::tuple<std::string, int, int>> devices_;  // file, device, attempt
+  std::map<std::string, std::set<std::string>, std::less<>> places_of_nodes_;  // pods by nodes
+  // nullopt: the pod may have several
+  std::map<std::string, std::optional<int>, std::less<>> ranks_of_pods_;
   std::map<size_t, ErrorReport> reports_;  // by the index of a Rank that has only this file
   size_t before_ = 0;
 };
@@ -754,14 +823,16 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
              file.name.find(words) != std::string::npos;
     });
   };
-  const Pods pods{have("-master-0"), have("-launcher-0-")};
+  const KubeflowPods pods{have("-master-0"), have("-launcher-0-")};
   std::vector<std::string_view> names;
   for (const LogFile& log : files) names.emplace_back(log.name);
   const std::vector<std::optional<int>> ranks = RanksOfFiles(names);
   std::vector<File> read, errors;
   for (size_t i = 0; i < files.size(); ++i) {
     if (IsErrorFile(files[i].name)) {
-      errors.push_back({&files[i], ranks[i], {}, {}, {}, {}});
+      File& error = errors.emplace_back();
+      error.log = &files[i];
+      error.rank = ranks[i];
       continue;
     }
     File& file = read.emplace_back();
@@ -774,7 +845,9 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
     file.texts = TextsOf(file.lines);
     file.words = ReadLauncherWords(file.texts);
     if (!file.words.ranks) file.words.ranks = file.log->ranks;
+    file.pods = ReadDescribedPods(file.texts, pods);
   }
+  NameDescribedByLogs(read);
   NameRanksByEnvironment(read);
   // Programs' timestamps have an unknown time zone and cannot be compared with the times of error
   // files.

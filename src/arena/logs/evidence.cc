@@ -12,6 +12,7 @@
 #include <map>
 #include <set>
 
+#include "answers/log/described_pod.h"
 #include "answers/log/error_file.h"
 #include "answers/log/read_log.h"
 #include "answers/loss_watch.h"
@@ -447,6 +448,12 @@ std::string ReadStdin() {
   return text;
 }
 
+// Whether kubectl has printed it with `get pods -o json`.
+bool HasPods(const std::string& path) {
+  const auto text = ReadEnd(path);
+  return text && answers::IsPodsJson(*text);
+}
+
 bool IsCompressed(std::string_view path) {
   return path.ends_with(".gz") || path.ends_with(".zst") || path.ends_with(".xz") ||
          path.ends_with(".bz2");
@@ -515,7 +522,7 @@ base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths
       if (failed) return Fail(base::Errno(failed.value(), fmt::format("read \"{}\"", path)));
       for (const std::string& file : files) {
         // Launchers' reports repeat the logs, but error files also contain times.
-        if (file.ends_with(".json") && !answers::IsErrorFile(file)) {
+        if (file.ends_with(".json") && !answers::IsErrorFile(file) && !HasPods(file)) {
           report = file;
           continue;
         }
