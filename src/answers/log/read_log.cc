@@ -13,6 +13,7 @@
 #include "answers/log/cluster_words.h"
 #include "answers/log/described_pod.h"
 #include "answers/log/error_file.h"
+#include "answers/log/failure_report.h"
 #include "answers/log/file_rank.h"
 #include "answers/log/launcher_words.h"
 #include "answers/log/log_line.h"
@@ -194,6 +195,27 @@ int TakeAttempt(std::string& name) {
   if (!number || *number < 0 || *number > 10'000) return 0;
   name.erase(at, end + 1 - at);
   return static_cast<int>(*number);
+}
+
+// The last attempt of each run, by the part of paths before its folder "attempt_N/".
+std::map<std::string, int> LastAttempts(const std::vector<LogFile>& files) {
+  std::map<std::string, int> last;
+  for (const LogFile& file : files) {
+    std::string name = file.name;
+    const int attempt = TakeAttempt(name);
+    if (name == file.name) continue;
+    int& known = last[file.name.substr(0, file.name.find("attempt_"))];
+    known = std::max(known, attempt);
+  }
+  return last;
+}
+
+// Whether a later attempt of the same run has files: how this one failed is over.
+bool IsOfEarlierAttempt(const LogFile& file, const std::map<std::string, int>& last) {
+  std::string name = file.name;
+  const int attempt = TakeAttempt(name);
+  const auto run = last.find(file.name.substr(0, file.name.find("attempt_")));
+  return name != file.name && run != last.end() && attempt < run->second;
 }
 
 // After this line, PyTorch's agent, or Ray Train's controller, starts all ranks again.
@@ -586,6 +608,29 @@ class Sorter {
     }
   }
 
+  // Must be called after logs are added, which say the same in more words.
+  void AddFailureReport(const LogFile& file, const FailureReport& report) {
+    const std::string folder = file.name.substr(0, file.name.rfind('/') + 1);  // 0 if there is none
+    for (const LauncherRow& row : report.rows) {
+      const bool is_root = row.rank == report.rank;
+      std::vector<size_t> places = PlacesIn(folder, *row.rank);
+      if (places.empty()) {
+        const Rank& rank = RankFor(file.name, row.rank, "", report.attempt);
+        places.push_back(static_cast<size_t>(&rank - evidence_.ranks.data()));
+      }
+      const auto& ended = report.ended_ranks;
+      for (const size_t place : places) {
+        Rank& rank = evidence_.ranks[place];
+        rank.exit_code = row.exit_code;
+        rank.was_ended_by_us = std::find(ended.begin(), ended.end(), *row.rank) != ended.end();
+        rank.host = row.host;
+        if (is_root) rank.end_words = row.words;
+      }
+      if (is_root) AddReported(places, row.crash, report);
+    }
+    evidence_.first_rank = report.rank;
+  }
+
   // Must be called before logs are added, so that launchers' messages about these ranks find them.
   void AddErrorFile(const File& file, std::optional<int> number) {
     std::string name = file.log->name;
@@ -623,6 +668,38 @@ class Sorter {
   }
 
  private:
+  // Those that have lines of this rank in files of the folder.
+  std::vector<size_t> PlacesIn(std::string_view folder, int number) const {
+    std::vector<size_t> places;
+    for (size_t i = 0; i < evidence_.ranks.size(); ++i) {
+      const Rank& rank = evidence_.ranks[i];
+      if (rank.rank == number && rank.name.starts_with(folder)) places.push_back(i);
+    }
+    return places;
+  }
+
+  // Adds what the report says about the rank that failed first.
+  void AddReported(const std::vector<size_t>& places, const std::string& crash,
+                   const FailureReport& report) {
+    const bool has_words = std::any_of(places.begin(), places.end(), [this](size_t place) {
+      const std::vector<Line>& lines = evidence_.ranks[place].lines;
+      return std::any_of(lines.begin(), lines.end(),
+                         [](const Line& line) { return !base::Trim(line.text).empty(); });
+    });
+    Rank& rank = evidence_.ranks[places.back()];
+    if (!crash.empty()) {
+      rank.witnesses.push_back({std::nullopt, std::string(kPythonsStack),
+                                fmt::format("rank {}: {}", report.rank, crash)});
+    }
+    const auto add = [&](std::string text) {
+      rank.lines.push_back({std::nullopt, std::move(text), before_++});
+    };
+    if (!has_words) {
+      for (const Line& line : report.last_lines) add(line.text);
+    }
+    if (!report.why.empty()) add("why       : " + report.why);
+  }
+
   // A rank that has printed its exception gets its time from the error file.
   void JoinReports() {
     std::vector<size_t> joined;
@@ -827,8 +904,16 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
   std::vector<std::string_view> names;
   for (const LogFile& log : files) names.emplace_back(log.name);
   const std::vector<std::optional<int>> ranks = RanksOfFiles(names);
+  const std::map<std::string, int> last = LastAttempts(files);
   std::vector<File> read, errors;
+  std::vector<std::pair<const LogFile*, FailureReport>> reports;
   for (size_t i = 0; i < files.size(); ++i) {
+    if (IsOfEarlierAttempt(files[i], last)) continue;
+    if (auto report =
+            IsFailureReport(files[i].name) ? ReadFailureReport(files[i].text) : std::nullopt) {
+      reports.emplace_back(&files[i], std::move(*report));
+      continue;
+    }
     if (IsErrorFile(files[i].name)) {
       File& error = errors.emplace_back();
       error.log = &files[i];
@@ -862,6 +947,7 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
     TakeOwnTimes(read[i], clock);
     sorter.Add(read[i], locals[i]);
   }
+  for (const auto& [file, report] : reports) sorter.AddFailureReport(*file, report);
   return sorter.Take();
 }
 

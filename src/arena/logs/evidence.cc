@@ -14,6 +14,7 @@
 
 #include "answers/log/described_pod.h"
 #include "answers/log/error_file.h"
+#include "answers/log/failure_report.h"
 #include "answers/log/read_log.h"
 #include "answers/loss_watch.h"
 #include "answers/rule.h"
@@ -521,8 +522,11 @@ base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths
       }
       if (failed) return Fail(base::Errno(failed.value(), fmt::format("read \"{}\"", path)));
       for (const std::string& file : files) {
-        // Launchers' reports repeat the logs, but error files also contain times.
-        if (file.ends_with(".json") && !answers::IsErrorFile(file) && !HasPods(file)) {
+        // Launchers' reports repeat the logs, but error files also contain times, and muster's own
+        // report says which rank was first.
+        const bool is_read =
+            answers::IsErrorFile(file) || answers::IsFailureReport(file) || HasPods(file);
+        if (file.ends_with(".json") && !is_read) {
           report = file;
           continue;
         }
