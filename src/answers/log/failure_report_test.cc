@@ -58,14 +58,24 @@ TEST(FailureReport, OfARankThatASignalEnded) {
   const JudgedReport alone = JudgeReport({{"failure.json", report}});
   EXPECT_EQ(alone.kind, "native-crash");
   EXPECT_EQ(alone.rank, 3);
-  const JudgedReport judged = JudgeReport(
-      {{"r/attempt_0/0/stderr.log", "Traceback (most recent call last):\n  File \"/w/t.py\", line 3, "
-                                    "in <module>\n"},
-       {"r/attempt_0/3/stderr.log", ""},
-       {"r/attempt_0/3/stdout.log", ""},
-       {"r/failure.json", report}});
+  const JudgedReport judged =
+      JudgeReport({{"r/attempt_0/0/stderr.log",
+                    "Traceback (most recent call last):\n  File \"/w/t.py\", line 3, "
+                    "in <module>\n"},
+                   {"r/attempt_0/3/stderr.log", ""},
+                   {"r/attempt_0/3/stdout.log", ""},
+                   {"r/failure.json", report}});
   EXPECT_EQ(judged.kind, "native-crash");
   EXPECT_EQ(judged.rank, 3);
+  std::string with_place = report;
+  constexpr std::string_view kNone = "\"crash\":null";
+  with_place.replace(with_place.find(kNone), kNone.size(),
+                     R"("crash":"Segmentation fault at File \"/w/t.py\", line 19 in f")");
+  EXPECT_EQ(Explain(ReadLogs({{"r/attempt_0/3/stderr.log", ""},
+                              {"r/attempt_0/3/stdout.log", ""},
+                              {"r/failure.json", with_place}}))
+                .file_line,
+            19);
 }
 
 TEST(FailureReport, SaysWhatTheRanksLogLacks) {
@@ -87,8 +97,9 @@ TEST(FailureReport, SaysWhatTheRanksLogLacks) {
       ReportOf(-9, "out-of-memory", "killed by the kernel for want of memory (SIGKILL)");
   EXPECT_EQ(JudgeReport({{"failure.json", killed}}).kind, "host-out-of-memory");
   EXPECT_EQ(JudgeReport({{"failure.json", killed}}).rank, 3);
-  const std::string stalled = ReportOf(
-      -9, "stalled", "stalled 4 s: rank 0 has not entered all_reduce #412 (train.py:88); it is at x");
+  const std::string stalled =
+      ReportOf(-9, "stalled",
+               "stalled 4 s: rank 0 has not entered all_reduce #412 (train.py:88); it is at x");
   EXPECT_EQ(JudgeReport({{"failure.json", stalled}}).kind, "hang");
   EXPECT_EQ(JudgeReport({{"failure.json", stalled}}).rank, 0) << "whom the others waited for";
 }

@@ -686,11 +686,12 @@ class Sorter {
       return std::any_of(lines.begin(), lines.end(),
                          [](const Line& line) { return !base::Trim(line.text).empty(); });
     });
-    Rank& rank = evidence_.ranks[places.back()];
-    if (!crash.empty()) {
-      rank.witnesses.push_back({std::nullopt, std::string(kPythonsStack),
-                                fmt::format("rank {}: {}", report.rank, crash)});
+    for (const size_t place : places) {
+      if (crash.empty()) break;
+      evidence_.ranks[place].witnesses.push_back({std::nullopt, std::string(kPythonsStack),
+                                                  fmt::format("rank {}: {}", report.rank, crash)});
     }
+    Rank& rank = evidence_.ranks[places.back()];
     const auto add = [&](std::string text) {
       rank.lines.push_back({std::nullopt, std::move(text), before_++});
     };
