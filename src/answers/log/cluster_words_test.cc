@@ -56,7 +56,7 @@ TEST(ClusterWords, AReasonInAnyColumnAndAMessageOverSeveralLines) {
 
 TEST(ClusterWords, WhatDecidesNothingIsNoEvent) {
   EXPECT_TRUE(WordsOf({"a-worker-0   1/1   Running   0   5m", "Warning: deprecated",
-                                "reason: Completed", "  3/10 steps", ""})
+                       "reason: Completed", "  3/10 steps", ""})
                   .empty());
 }
 

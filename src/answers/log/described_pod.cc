@@ -114,7 +114,8 @@ void FindRank(const KubectlText& lines, const KubeflowPods& of_job, bool is_pod,
     }
     if (HasSeveralProcesses(lines, i)) pod.may_have_several = true;
   }
-  if (is_unknown || pod.may_have_several) return;
+  if (!is_pod && !index) pod.may_have_several = false;  // a program has printed "Name:"
+  if (is_unknown || pod.may_have_several || (!is_pod && !index)) return;
   pod.rank = variable ? variable : index;
   // Without a master worker 0 is rank 0; whether there is one, other pods say.
   if (!variable && index && is_worker) {
@@ -197,11 +198,11 @@ std::optional<std::string_view> FieldValue(std::string_view line, std::string_vi
 
 std::vector<DescribedPod> ReadDescribedPods(const KubectlText& lines, const KubeflowPods& of_job) {
   KubeflowPods known = of_job;
-  known.has_master = known.has_master ||
-                     std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
-                       const auto type = LabelValue(line, "training.kubeflow.org/replica-type");
-                       return type && base::EqualsIgnoreCase(*type, "master");
-                     });
+  known.has_master =
+      known.has_master || std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
+        const auto type = LabelValue(line, "training.kubeflow.org/replica-type");
+        return type && base::EqualsIgnoreCase(*type, "master");
+      });
   std::vector<DescribedPod> pods;
   ReadDescriptions(lines, known, pods);
   ReadObjects(lines, known, pods);

@@ -101,6 +101,14 @@ TEST(DescribedPod, ItsNameCountsIfItIsAPod) {
   EXPECT_EQ(rank_of("gpt2-node-0-2-p9bkd", "Containers:", false), 2);
 }
 
+TEST(DescribedPod, AProgramsWordNameIsNone) {
+  const std::vector<DescribedPod> pods =
+      ReadDescribedPods({"Name: NVIDIA H100", "RANK: 3", "--nproc_per_node=8"}, {});
+  ASSERT_EQ(pods.size(), 1U);
+  EXPECT_EQ(pods[0].rank, std::nullopt);
+  EXPECT_FALSE(pods[0].may_have_several);
+}
+
 TEST(DescribedPod, WhateverItsFileIsCalled) {
   const std::string described =
       "Name:             clip-worker-1\nLabels:           training.kubeflow.org/replica-index=1\n"

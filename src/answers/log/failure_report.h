@@ -12,12 +12,12 @@
 namespace answers {
 
 struct FailureReport {
-  int rank = 0;                     // that failed first
-  int attempt = 0;                  // in which it failed: those before it were started again
-  std::vector<LauncherRow> rows;    // of all that failed
-  std::vector<int> ended_ranks;     // by the launcher, because of that rank
-  std::string why;                  // what only the launcher knows: a stall, no memory; "" otherwise
-  std::vector<Line> last_lines;     // the traceback, or the last lines of its stderr
+  int rank = 0;                   // that failed first
+  int attempt = 0;                // in which it failed: those before it were started again
+  std::vector<LauncherRow> rows;  // of all that failed
+  std::vector<int> ended_ranks;   // by the launcher, because of that rank
+  std::string why;                // what only the launcher knows: a stall, no memory; "" otherwise
+  std::vector<Line> last_lines;   // the traceback, or the last lines of its stderr
 };
 
 // Whether a file of a log folder is such a report, by its name.

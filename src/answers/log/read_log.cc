@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "answers/log/attempt.h"
 #include "answers/log/cluster_words.h"
 #include "answers/log/described_pod.h"
 #include "answers/log/error_file.h"
@@ -20,6 +21,7 @@
 #include "answers/log/own_rank.h"
 #include "answers/log/own_stamp.h"
 #include "answers/log/passed_tests.h"
+#include "answers/log/pod_ranks.h"
 #include "answers/log/rank_field.h"
 #include "answers/log/ray_words.h"
 #include "answers/log/sweep_log.h"
@@ -180,42 +182,6 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
   }
   UnfoldErrorReports(split);
   return split;
-}
-
-// Returns the number in a path's "attempt_1/", which torchrun writes, and removes that folder from
-// the path.
-int TakeAttempt(std::string& name) {
-  constexpr std::string_view kFolder = "attempt_";
-  const size_t at = name.find(kFolder);
-  if (at == std::string::npos || (at > 0 && name[at - 1] != '/')) return 0;
-  const size_t end = name.find('/', at);
-  if (end == std::string::npos) return 0;
-  const auto number =
-      base::ParseInt(std::string_view(name).substr(at + kFolder.size(), end - at - kFolder.size()));
-  if (!number || *number < 0 || *number > 10'000) return 0;
-  name.erase(at, end + 1 - at);
-  return static_cast<int>(*number);
-}
-
-// The last attempt of each run, by the part of paths before its folder "attempt_N/".
-std::map<std::string, int> LastAttempts(const std::vector<LogFile>& files) {
-  std::map<std::string, int> last;
-  for (const LogFile& file : files) {
-    std::string name = file.name;
-    const int attempt = TakeAttempt(name);
-    if (name == file.name) continue;
-    int& known = last[file.name.substr(0, file.name.find("attempt_"))];
-    known = std::max(known, attempt);
-  }
-  return last;
-}
-
-// Whether a later attempt of the same run has files: how this one failed is over.
-bool IsOfEarlierAttempt(const LogFile& file, const std::map<std::string, int>& last) {
-  std::string name = file.name;
-  const int attempt = TakeAttempt(name);
-  const auto run = last.find(file.name.substr(0, file.name.find("attempt_")));
-  return name != file.name && run != last.end() && attempt < run->second;
 }
 
 // After this line, PyTorch's agent, or Ray Train's controller, starts all ranks again.
@@ -531,14 +497,6 @@ std::optional<int> RankOfErrorFile(const File& error, const std::vector<File>& l
   return error.rank;
 }
 
-// Whether a Job's controller makes pods of this name for the instance of the other.
-bool IsPodOf(std::string_view pod, std::string_view instance) {
-  constexpr size_t kSuffix = 6;  // "-x7f2k"
-  if (!pod.starts_with(instance)) return false;
-  const std::string_view behind = pod.substr(instance.size());
-  return behind.empty() || (behind.size() == kSuffix && behind[0] == '-');
-}
-
 class Sorter {
  public:
   Sorter(const KubeflowPods& pods, bool has_unknown_nodes, const KilledRanks& killed)
@@ -600,7 +558,10 @@ class Sorter {
     before_ += file.lines.size();
     if (!file.rank && !has_prefixes) NoteDevices(file, name, attempt);
     AddWords(has_recovered ? LauncherWords{} : file.words, TablesPod(file).value_or(name), attempt);
-    AddClusterWords(file);
+    for (Event& event : ReadClusterWords(file.texts, file.pods)) {
+      evidence_.events.push_back(std::move(event));
+    }
+    pod_ranks_.Add(file.texts, file.pods);
     for (const Split& split : file.lines) {
       const auto number = locals.RankOf(split);
       const auto missing = MissingAtBarrier(split.line.text, number ? number : file.rank);
@@ -648,7 +609,7 @@ class Sorter {
 
   Evidence Take() {
     JoinReports();
-    NameRanksOfEvents();
+    pod_ranks_.NameRanksOf(evidence_);
     for (Rank& rank : evidence_.ranks) {
       const auto own = rank.rank ? std::nullopt : OwnRankIn(rank.lines);
       if (own && !Knows(*own)) rank.rank = own;
@@ -769,51 +730,6 @@ class Sorter {
     }
   }
 
-  void AddClusterWords(const File& file) {
-    for (Event& event : ReadClusterWords(file.texts, file.pods)) {
-      evidence_.events.push_back(std::move(event));
-    }
-    for (auto& [pod, node] : ReadPlaces(file.texts)) places_of_nodes_[node].insert(pod);
-    for (const DescribedPod& pod : file.pods) {
-      if (!pod.node.empty()) places_of_nodes_[pod.node].insert(pod.name);
-      if (pod.rank || pod.may_have_several) ranks_of_pods_[pod.name] = pod.rank;
-    }
-  }
-
-  // The number of the pod that an event in a file is about: by what describes the pod, or as the
-  // only rank of a log with the pod's name.
-  std::optional<int> RankOf(std::string_view pod) const {
-    const auto described = ranks_of_pods_.find(pod);
-    if (described != ranks_of_pods_.end()) return described->second;
-    std::set<std::optional<int>> ranks;
-    for (const Rank& rank : evidence_.ranks) {
-      std::string_view name = rank.name;
-      name.remove_prefix(name.rfind('/') + 1);  // 0 if there is none
-      if (name.ends_with(".log") || name.ends_with(".txt")) name.remove_suffix(4);
-      if (IsPodOf(pod, name)) ranks.insert(rank.rank);
-    }
-    return ranks.size() == 1 ? *ranks.begin() : std::nullopt;
-  }
-
-  // Gives events the rank of their pod or, to those of a node, that of the only one that was there.
-  void NameRanksOfEvents() {
-    for (Event& event : evidence_.events) {
-      const std::string_view object = event.object;
-      for (const std::string_view kind : {"pod ", "pod/"}) {
-        if (!event.index && object.starts_with(kind)) {
-          event.index = RankOf(object.substr(kind.size()));
-        }
-      }
-      const auto places = places_of_nodes_.find(NodeOf(event));
-      if (places == places_of_nodes_.end()) continue;
-      std::set<int> ranks;
-      for (const std::string& pod : places->second) {
-        if (const auto rank = RankOf(pod)) ranks.insert(*rank);
-      }
-      if (ranks.size() == 1) event.index = *ranks.begin();
-    }
-  }
-
   // If NCCL's lines are all that names processes, those are ranks, too.
   void NoteDevices(const File& file, const std::string& name, int attempt) {
     const bool is_first_node = !file.words.ranks || file.words.ranks->first == 0;
@@ -877,9 +793,7 @@ class Sorter {
   std::optional<base::Time> first_time_;  // when evidence_.first_rank failed
   std::map<std::tuple<std::string, int, int>, size_t> places_;
   std::vector<std::tuple<std::string, int, int>> devices_;  // file, device, attempt
-  std::map<std::string, std::set<std::string>, std::less<>> places_of_nodes_;  // pods by nodes
-  // nullopt: the pod may have several
-  std::map<std::string, std::optional<int>, std::less<>> ranks_of_pods_;
+  PodRanks pod_ranks_;
   std::map<size_t, ErrorReport> reports_;  // by the index of a Rank that has only this file
   size_t before_ = 0;
 };
@@ -905,11 +819,11 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
   std::vector<std::string_view> names;
   for (const LogFile& log : files) names.emplace_back(log.name);
   const std::vector<std::optional<int>> ranks = RanksOfFiles(names);
-  const std::map<std::string, int> last = LastAttempts(files);
+  const LastAttempts last(names);
   std::vector<File> read, errors;
   std::vector<std::pair<const LogFile*, FailureReport>> reports;
   for (size_t i = 0; i < files.size(); ++i) {
-    if (IsOfEarlierAttempt(files[i], last)) continue;
+    if (last.IsEarlier(files[i].name)) continue;
     if (auto report =
             IsFailureReport(files[i].name) ? ReadFailureReport(files[i].text) : std::nullopt) {
       reports.emplace_back(&files[i], std::move(*report));
