@@ -48,7 +48,7 @@ TEST(DescribedPod, OfYaml) {
       "    name: a-worker-0",
       "kind: List",
   };
-  const std::vector<DescribedPod> pods = ReadDescribedPods(lines, {.has_master = true});
+  const std::vector<DescribedPod> pods = ReadDescribedPods(lines, {true, false});
   ASSERT_EQ(pods.size(), 2U);
   EXPECT_EQ(pods[0].name, "train-3-zz");
   EXPECT_EQ(pods[0].node, "n1");
@@ -93,7 +93,7 @@ TEST(DescribedPod, OfJson) {
 TEST(DescribedPod, ItsNameCountsIfItIsAPod) {
   const auto rank_of = [](const std::string& name, std::string_view below, bool has_master) {
     const std::string line = "Name:             " + name;
-    return ReadDescribedPods({line, below}, {.has_master = has_master})[0].rank;
+    return ReadDescribedPods({line, below}, {has_master, false})[0].rank;
   };
   EXPECT_EQ(rank_of("clip-worker-1", "Containers:", true), 2);
   EXPECT_EQ(rank_of("clip-worker-1", "Containers:", false), std::nullopt);
