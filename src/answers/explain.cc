@@ -236,7 +236,7 @@ bool HasCommonLog(const Evidence& evidence, std::optional<size_t> place) {
 // Whether the claim is NCCL's about a connection, whose other end may have failed, while another
 // rank has raised something, too.
 bool IsOfOneEnd(const Evidence& evidence, const Claim& root) {
-  constexpr std::string_view kRemote = "remote process exited or there was a network error";
+  static constexpr std::string_view kRemote = "remote process exited or there was a network error";
   const auto is_remote = [](std::string_view text) { return text.find(kRemote) != text.npos; };
   const std::vector<std::string>& words = root.finding.words;
   if (!root.rank || std::none_of(words.begin(), words.end(), is_remote)) return false;

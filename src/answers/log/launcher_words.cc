@@ -394,7 +394,7 @@ void ReadMessages(const Lines& lines, std::vector<LauncherRow>& rows) {
 // log has lost of the table that follows.
 void ReadAgent(const Lines& lines, const RanksOfLocals& ranks_of_locals,
                std::vector<LauncherRow>& rows) {
-  constexpr std::string_view kFailed = "failed (exitcode: ";
+  static constexpr std::string_view kFailed = "failed (exitcode: ";
   const auto line = std::find_if(lines.begin(), lines.end(), [](std::string_view each) {
     return each.find(kFailed) != std::string_view::npos;
   });

@@ -16,6 +16,7 @@
 #include "answers/log/error_file.h"
 #include "answers/log/failure_report.h"
 #include "answers/log/file_rank.h"
+#include "answers/log/json_record.h"
 #include "answers/log/launcher_words.h"
 #include "answers/log/log_line.h"
 #include "answers/log/own_rank.h"
@@ -155,8 +156,12 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
   if (text.find(kStepDaemon) != std::string_view::npos) {
     plain = WithoutStepHosts(has_escapes ? plain : text);
   }
-  std::vector<LogLine> lines = ReadLogLines(WithoutQuoteMarks(
-      LastLines(plain.empty() ? text : plain, wanted.empty() ? limit : std::string_view::npos)));
+  const size_t most = wanted.empty() ? limit : std::string_view::npos;
+  std::vector<std::string_view> texts =
+      WithoutQuoteMarks(LastLines(plain.empty() ? text : plain, most));
+  const std::string unfolded = WithoutJsonRecords(texts);
+  if (!unfolded.empty()) texts = LastLines(unfolded, most);
+  std::vector<LogLine> lines = ReadLogLines(std::move(texts));
   if (wanted.empty()) {
     trial = KeepFailedTrial(lines);
   } else {
