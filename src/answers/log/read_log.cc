@@ -15,6 +15,7 @@
 #include "answers/log/file_rank.h"
 #include "answers/log/launcher_words.h"
 #include "answers/log/log_line.h"
+#include "answers/log/logger_prefix.h"
 #include "answers/log/own_rank.h"
 #include "answers/log/own_stamp.h"
 #include "answers/log/passed_tests.h"
@@ -158,6 +159,7 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
       lines.erase(lines.begin(), lines.end() - static_cast<ptrdiff_t>(limit));
   }
   TakeForeignPrefixes(lines);
+  TakeLoggerPrefixes(lines);
   TakeRankFields(lines);
   for (LogLine& line : lines) {
     // The step's daemon speaks about all tasks, whichever of them it labels.
