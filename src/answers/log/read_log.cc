@@ -21,6 +21,7 @@
 #include "answers/log/passed_tests.h"
 #include "answers/log/rank_field.h"
 #include "answers/log/sweep_log.h"
+#include "answers/peers/gathered_error.h"
 #include "answers/peers/named_rank.h"
 #include "answers/peers/watchdog.h"
 #include "answers/witness_line.h"
@@ -561,10 +562,12 @@ class Sorter {
       if (!has_ranks) RankFor(name, device, "", attempt);
     }
     // The others may name a rank that has printed nothing.
-    const auto odd = OddInMismatch(evidence_);
-    if (odd && !Knows(*odd)) {
+    std::set<int> named = NamedAloneByGathered(evidence_);
+    if (const auto odd = OddInMismatch(evidence_)) named.insert(*odd);
+    for (const int number : named) {
+      if (Knows(number)) continue;
       const auto [name, attempt] = std::pair(evidence_.ranks[0].name, evidence_.ranks[0].attempt);
-      RankFor(name, odd, "", attempt).has_log = false;
+      RankFor(name, number, "", attempt).has_log = false;
     }
     return std::move(evidence_);
   }
