@@ -434,7 +434,7 @@ void AskWatchdogs(Verdict& verdict, const Evidence& evidence) {
     verdict.kind = "collective-mismatch";
     verdict.title = "ranks called different collectives, or with different sizes";
     verdict.line = watchdogs.one + ", " + watchdogs.other;
-    verdict.rank.reset();
+    verdict.rank = watchdogs.odd ? PlaceOf(evidence, *watchdogs.odd) : std::nullopt;
     verdict.confidence = Confidence::kMedium;
     verdict.advice_text =
         "Every rank has to call the same collectives in the same order, with tensors of the same "
