@@ -106,6 +106,7 @@ bool TakeRank(LogLine& line) {
   if (!is_global && !is_local && text.empty()) return false;  // a row of torchrun's table
   Take(text, " ");
   (is_local ? line.local_rank : line.rank) = rank;
+  if (!is_local) line.is_rank_of_task = false;
   line.text = text;
   return true;
 }
@@ -247,6 +248,8 @@ bool TakeTask(LogLine& line) {
   const auto rank = TakeNumber(text);
   if (!rank || !Take(text, ": ")) return false;
   line.rank = rank;
+  line.task = rank;
+  line.is_rank_of_task = true;
   line.text = text;
   return true;
 }
@@ -457,7 +460,11 @@ LogLine Within(const LogLine& outer, std::string_view text) {
   LogLine line = ReadLogLine(text);
   if (outer.time) line.time = outer.time;
   if (outer.own_time) line.own_time = outer.own_time;
-  if (!line.rank) line.rank = outer.rank;
+  if (!line.rank) {
+    line.rank = outer.rank;
+    line.is_rank_of_task = outer.is_rank_of_task;
+  }
+  if (!line.task) line.task = outer.task;
   if (!line.local_rank) line.local_rank = outer.local_rank;
   if (line.pod.empty()) line.pod = outer.pod;
   return line;

@@ -16,6 +16,7 @@
 #include "answers/log/launcher_words.h"
 #include "answers/log/log_line.h"
 #include "answers/log/logger_prefix.h"
+#include "answers/log/node_task.h"
 #include "answers/log/own_rank.h"
 #include "answers/log/own_stamp.h"
 #include "answers/log/passed_tests.h"
@@ -161,6 +162,7 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
   }
   TakeForeignPrefixes(lines);
   TakeLoggerPrefixes(lines);
+  TakeNodeTasks(lines);
   TakeRankFields(lines);
   for (LogLine& line : lines) {
     // The step's daemon speaks about all tasks, whichever of them it labels.
@@ -288,6 +290,17 @@ bool IsHere(const LauncherRow& row, const LauncherWords& words) {
          (*row.rank >= words.ranks->first && *row.rank <= words.ranks->last);
 }
 
+// The source of torchrun's table, if each line has one and all tables are from the same one.
+std::optional<std::string_view> TablesPod(const std::vector<Split>& lines) {
+  std::set<std::string_view> pods;
+  for (const Split& split : lines) {
+    if (base::Trim(split.line.text).starts_with("Root Cause (first observed failure)")) {
+      pods.insert(split.pod);
+    }
+  }
+  return pods.size() == 1 && !pods.begin()->empty() ? std::optional(*pods.begin()) : std::nullopt;
+}
+
 // Finds the global rank of a node's local rank, from its lines and from its agent's tables.
 class LocalRanks {
  public:
@@ -299,9 +312,10 @@ class LocalRanks {
     for (const auto& [pod, of_pod] : texts) {
       for (const auto& [local, rank] : ReadRanksOfLocals(of_pod)) ranks_[{pod, local}] = rank;
     }
+    const std::string_view tables = TablesPod(lines).value_or("");
     for (const LauncherRow& row : words.rows) {
       if (!IsHere(row, words)) continue;
-      if (row.rank && row.local_rank && !row.is_local) ranks_[{"", *row.local_rank}] = row.rank;
+      if (row.rank && row.local_rank && !row.is_local) ranks_[{tables, *row.local_rank}] = row.rank;
     }
     for (const Split& split : lines) {
       if (split.rank && split.local_rank) ranks_[{split.pod, *split.local_rank}] = split.rank;
@@ -326,8 +340,16 @@ class LocalRanks {
   std::map<std::pair<std::string_view, int>, std::optional<int>> ranks_;
 };
 
+// Whether the pods of the lines are several nodes, of which one is `pod`.
+bool IsOneOfNodes(const File& file, std::string_view pod) {
+  return !pod.empty() &&
+         std::any_of(file.lines.begin(), file.lines.end(), [pod](const Split& split) {
+           return !split.pod.empty() && AreOfTwoHosts(split.pod, pod);
+         });
+}
+
 // Whether the local ranks are those of several nodes, of which nobody says which ranks they have:
-// a number is in the lines of two pods, or in the files of two hosts.
+// a number is in the files of two hosts, or the lines around it are of two pods.
 bool HasUnknownNodes(const std::vector<File>& files, const std::vector<LocalRanks>& locals) {
   std::map<int, std::set<std::string_view>> names;
   for (size_t i = 0; i < files.size(); ++i) {
@@ -337,6 +359,7 @@ bool HasUnknownNodes(const std::vector<File>& files, const std::vector<LocalRank
       const std::string_view name = split.pod.empty() ? file.log->name : split.pod;
       const auto [place, is_new] = names[*split.local_rank].insert(name);
       if (!is_new) continue;
+      if (IsOneOfNodes(file, split.pod)) return true;
       for (const std::string_view other : names[*split.local_rank]) {
         if (AreOfTwoHosts(name, other)) return true;
       }
@@ -352,16 +375,9 @@ std::vector<std::string_view> TextsOf(const std::vector<Split>& lines) {
   return texts;
 }
 
-// The source of torchrun's table, if each line has one and all tables are from the same one.
-std::optional<std::string> TablesPod(const File& file) {
-  std::set<std::string_view> pods;
-  for (const Split& split : file.lines) {
-    if (base::Trim(split.line.text).starts_with("Root Cause (first observed failure)")) {
-      pods.insert(split.pod);
-    }
-  }
-  return pods.size() == 1 && !pods.begin()->empty() ? std::optional(std::string(*pods.begin()))
-                                                    : std::nullopt;
+bool AreTasksNodes(const File& file) {
+  return std::any_of(file.lines.begin(), file.lines.end(),
+                     [](const Split& split) { return IsNodeTask(split.pod); });
 }
 
 // Whether nothing in the file distinguishes several processes.
@@ -527,7 +543,7 @@ class Sorter {
     before_ += file.lines.size();
     if (!file.rank && !has_prefixes) NoteDevices(file, name, attempt);
     AddWords(file.texts, has_recovered ? LauncherWords{} : file.words,
-             TablesPod(file).value_or(name), attempt);
+             std::string(TablesPod(file.lines).value_or(name)), attempt);
     for (const Split& split : file.lines) {
       const auto number = locals.RankOf(split);
       const auto missing = MissingAtBarrier(split.line.text, number ? number : file.rank);
@@ -739,7 +755,8 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
   DropOtherFields(read);
   for (File& file : read) {  // the texts are views of lines that do not move any more
     file.texts = TextsOf(file.lines);
-    file.words = ReadLauncherWords(file.texts);
+    file.words =
+        ReadLauncherWords(AreTasksNodes(file) ? WithoutEndsOfTasks(file.texts) : file.texts);
     if (!file.words.ranks) file.words.ranks = file.log->ranks;
   }
   NameRanksByEnvironment(read);
