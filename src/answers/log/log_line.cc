@@ -173,6 +173,8 @@ bool TakeMpi(LogLine& line) {
   if (blanks % 2 == 1) text.remove_prefix(1);
   if (!line.own_time) line.own_time = ReadOwnStamp(stamp);
   line.rank = rank;
+  line.task = rank;
+  line.is_rank_of_task = true;
   line.text = text;
   return true;
 }

@@ -31,8 +31,10 @@ bool IsNodeTask(std::string_view pod) { return pod.starts_with(kTask); }
 
 std::vector<std::string_view> WithoutEndsOfTasks(std::vector<std::string_view> lines) {
   for (std::string_view& line : lines) {
-    const size_t at = line.find("srun: error: ");
-    if (at != std::string_view::npos) line = line.substr(0, at);
+    for (const std::string_view words :
+         {"srun: error: ", "noticed that process rank ", "Process name:"}) {
+      line = line.substr(0, line.find(words));
+    }
   }
   return lines;
 }

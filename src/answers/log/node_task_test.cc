@@ -52,6 +52,16 @@ TEST(NodeTask, OtherwiseNobodyKnows) {
             std::nullopt);
 }
 
+TEST(NodeTask, MpirunsMayBeNodesToo) {
+  const std::string end =
+      "mpirun noticed that process rank 1 with PID 7 on node n1 exited on signal 9 (Killed).\n"
+      "  Process name: [[29973,1],1]\n  Exit code:    1\n";
+  EXPECT_EQ(RankOfTasks("[1,0]<stdout>:[default0]:step 1\n" +
+                        FailedBehind("[1,1]<stderr>:[default1]:") + end),
+            std::nullopt);
+  EXPECT_EQ(RankOfTasks("[1,0]<stdout>:step 1\n" + FailedBehind("[1,1]<stderr>:") + end), 1);
+}
+
 TEST(NodeTask, RanksOfTheirOwnTagsStay) {
   EXPECT_EQ(RankOfTasks("0: [rank0]: step 1\n1: [rank3]: step 1\n" + FailedBehind("1: [rank3]: ")),
             3);
