@@ -69,7 +69,15 @@ TEST(NodeTask, RanksOfTheirOwnTagsStay) {
             std::nullopt);
 }
 
+TEST(NodeTask, SeveralRanksOfOneTask) {
+  EXPECT_EQ(RankOfTasks("1: [rank0]: step 1\n1: [rank1]: step 1\n" + FailedBehind("1: ")),
+            std::nullopt)
+      << "the nodes have another order than the tasks";
+}
+
 TEST(NodeTask, ATaskWithOneRankIsTheRank) {
+  EXPECT_EQ(RankOfTasks("0: step 1\n3: [rank0]: Connection closed\n" + FailedBehind("1: ")), 1)
+      << "a line that came from another";
   EXPECT_EQ(RankOfTasks("0: step 1\n1: step 1\n" + FailedBehind("1: ")), 1);
   EXPECT_EQ(RankOfTasks("0: [rank0]: step 1\n1: [rank1]: step 1\n" + FailedBehind("1: ")), 1);
   EXPECT_EQ(
