@@ -11,6 +11,7 @@
 #include "answers/exit_finding.h"
 #include "answers/finding.h"
 #include "answers/finding/last_words.h"
+#include "answers/peers/gathered_error.h"
 #include "answers/peers/named_rank.h"
 #include "answers/peers/watchdog.h"
 #include "answers/program_words.h"
@@ -258,6 +259,20 @@ const Claim& OfAbort(const Evidence& evidence, const std::vector<Claim>& claims,
   return stack == claims.end() ? root : *stack;
 }
 
+// An error that was gathered from other ranks may have lost what these raised; the log of one of
+// them, or the traceback of one that stands by itself, says it.
+const Claim& OfGathered(const Evidence& evidence, const std::vector<Claim>& claims,
+                        const Claim& root) {
+  const std::set<int> ranks = RanksOfGathered(root.finding.line);
+  if (ranks.empty()) return root;
+  const auto own = std::find_if(claims.begin(), claims.end(), [&](const Claim& claim) {
+    const auto number = claim.rank ? evidence.ranks[*claim.rank].rank : std::nullopt;
+    return number && ranks.contains(*number) && claim.finding.level == Level::kDeciding &&
+           RanksOfGathered(claim.finding.line).empty();
+  });
+  return own == claims.end() ? root : *own;
+}
+
 std::string EndOf(const Rank& rank) {
   if (!rank.exit_code) return "ended";
   return fmt::format("exited with code {}{}", *rank.exit_code,
@@ -409,7 +424,7 @@ void AskWatchdogs(Verdict& verdict, const Evidence& evidence) {
     verdict.kind = "collective-mismatch";
     verdict.title = "ranks called different collectives, or with different sizes";
     verdict.line = watchdogs.one + ", " + watchdogs.other;
-    verdict.rank.reset();
+    verdict.rank = watchdogs.odd ? PlaceOf(evidence, *watchdogs.odd) : std::nullopt;
     verdict.confidence = Confidence::kMedium;
     verdict.advice_text =
         "Every rank has to call the same collectives in the same order, with tensors of the same "
@@ -447,6 +462,17 @@ void AskMismatch(Verdict& verdict, const Evidence& evidence, const std::vector<C
     return claim.rank == place && claim.finding.kind == verdict.kind;
   });
   TakeFrame(verdict, own == claims.end() ? Frame{} : own->finding.frame);
+}
+
+// All ranks raise an error that was gathered from some: whichever a launcher saw first, it is of
+// one of these.
+void AskGathered(Verdict& verdict, const Evidence& evidence, const Claim& raised) {
+  if (!raised.rank) return;
+  const std::set<int> ranks =
+      GatheredIn(evidence.ranks[*raised.rank], raised.finding.words, evidence);
+  const auto number = verdict.rank ? evidence.ranks[*verdict.rank].rank : std::nullopt;
+  if (ranks.empty() || (number && ranks.contains(*number))) return;
+  verdict.rank = ranks.size() == 1 ? PlaceOf(evidence, *ranks.begin()) : std::nullopt;
 }
 
 bool IsOfStallInspector(std::string_view line) {
@@ -658,7 +684,8 @@ Verdict Explain(const Evidence& evidence) {
       claims.begin(), claims.end(),
       [&](const Claim& a, const Claim& b) { return a.Place(evidence) < b.Place(evidence); });
   const Claim& of_rank = NamedOf(evidence, claims, first);
-  const Claim& root = OfAbort(evidence, claims, OfMachine(evidence, claims, of_rank));
+  const Claim& raised = OfAbort(evidence, claims, OfMachine(evidence, claims, of_rank));
+  const Claim& root = OfGathered(evidence, claims, raised);
   TakeFinding(verdict, root);
   if (&root != &of_rank) verdict.rank = of_rank.rank;
   if (root.rank && !evidence.ranks[*root.rank].rank && !root.finding.is_of_any_rank) {
@@ -679,6 +706,7 @@ Verdict Explain(const Evidence& evidence) {
   }
   if (root.finding.kind == "collective-timeout") AskWatchdogs(verdict, evidence);
   if (root.finding.kind == "collective-mismatch") AskMismatch(verdict, evidence, claims);
+  AskGathered(verdict, evidence, raised);
   if (root.finding.rule == "hang-horovod" || IsOfStallInspector(verdict.line)) {
     AskStallInspector(verdict, evidence);
   }

@@ -16,6 +16,8 @@ struct LogLine {
   std::optional<OwnStamp> own_time;
   std::optional<int> rank;
   bool is_rank_field = false;     // the rank is known by TakeRankFields only
+  std::optional<int> task;        // of `srun -l`, or of a tag of mpirun's
+  bool is_rank_of_task = false;   // the rank is that number, and no tag names another
   std::optional<int> local_rank;  // as torchrun's agent of one node counts
   std::string pod;                // or the service, the actor; "" of none
   std::string_view text;

@@ -19,6 +19,8 @@
 #include "answers/log/json_record.h"
 #include "answers/log/launcher_words.h"
 #include "answers/log/log_line.h"
+#include "answers/log/logger_prefix.h"
+#include "answers/log/node_task.h"
 #include "answers/log/own_rank.h"
 #include "answers/log/own_stamp.h"
 #include "answers/log/passed_tests.h"
@@ -26,6 +28,7 @@
 #include "answers/log/rank_field.h"
 #include "answers/log/ray_words.h"
 #include "answers/log/sweep_log.h"
+#include "answers/peers/gathered_error.h"
 #include "answers/peers/named_rank.h"
 #include "answers/peers/watchdog.h"
 #include "answers/witness_line.h"
@@ -170,6 +173,8 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
       lines.erase(lines.begin(), lines.end() - static_cast<ptrdiff_t>(limit));
   }
   TakeForeignPrefixes(lines);
+  TakeLoggerPrefixes(lines);
+  TakeNodeTasks(lines);
   TakeRankFields(lines);
   for (LogLine& line : lines) {
     // The step's daemon speaks about all tasks, whichever of them it labels.
@@ -301,6 +306,17 @@ bool IsHere(const LauncherRow& row, const LauncherWords& words) {
          (*row.rank >= words.ranks->first && *row.rank <= words.ranks->last);
 }
 
+// The source of torchrun's table, if each line has one and all tables are from the same one.
+std::optional<std::string_view> TablesPod(const std::vector<Split>& lines) {
+  std::set<std::string_view> pods;
+  for (const Split& split : lines) {
+    if (base::Trim(split.line.text).starts_with("Root Cause (first observed failure)")) {
+      pods.insert(split.pod);
+    }
+  }
+  return pods.size() == 1 && !pods.begin()->empty() ? std::optional(*pods.begin()) : std::nullopt;
+}
+
 // Finds the global rank of a node's local rank, from its lines and from its agent's tables.
 class LocalRanks {
  public:
@@ -312,9 +328,10 @@ class LocalRanks {
     for (const auto& [pod, of_pod] : texts) {
       for (const auto& [local, rank] : ReadRanksOfLocals(of_pod)) ranks_[{pod, local}] = rank;
     }
+    const std::string_view tables = TablesPod(lines).value_or("");
     for (const LauncherRow& row : words.rows) {
       if (!IsHere(row, words)) continue;
-      if (row.rank && row.local_rank && !row.is_local) ranks_[{"", *row.local_rank}] = row.rank;
+      if (row.rank && row.local_rank && !row.is_local) ranks_[{tables, *row.local_rank}] = row.rank;
     }
     for (const Split& split : lines) {
       if (split.rank && split.local_rank) ranks_[{split.pod, *split.local_rank}] = split.rank;
@@ -339,8 +356,16 @@ class LocalRanks {
   std::map<std::pair<std::string_view, int>, std::optional<int>> ranks_;
 };
 
+// Whether the pods of the lines are several nodes, of which one is `pod`.
+bool IsOneOfNodes(const File& file, std::string_view pod) {
+  return !pod.empty() &&
+         std::any_of(file.lines.begin(), file.lines.end(), [pod](const Split& split) {
+           return !split.pod.empty() && AreOfTwoHosts(split.pod, pod);
+         });
+}
+
 // Whether the local ranks are those of several nodes, of which nobody says which ranks they have:
-// a number is in the lines of two pods, or in the files of two hosts.
+// a number is in the files of two hosts, or the lines around it are of two pods.
 bool HasUnknownNodes(const std::vector<File>& files, const std::vector<LocalRanks>& locals) {
   std::map<int, std::set<std::string_view>> names;
   for (size_t i = 0; i < files.size(); ++i) {
@@ -350,6 +375,7 @@ bool HasUnknownNodes(const std::vector<File>& files, const std::vector<LocalRank
       const std::string_view name = split.pod.empty() ? file.log->name : split.pod;
       const auto [place, is_new] = names[*split.local_rank].insert(name);
       if (!is_new) continue;
+      if (IsOneOfNodes(file, split.pod)) return true;
       for (const std::string_view other : names[*split.local_rank]) {
         if (AreOfTwoHosts(name, other)) return true;
       }
@@ -365,16 +391,9 @@ std::vector<std::string_view> TextsOf(const std::vector<Split>& lines) {
   return texts;
 }
 
-// The source of torchrun's table, if each line has one and all tables are from the same one.
-std::optional<std::string> TablesPod(const File& file) {
-  std::set<std::string_view> pods;
-  for (const Split& split : file.lines) {
-    if (base::Trim(split.line.text).starts_with("Root Cause (first observed failure)")) {
-      pods.insert(split.pod);
-    }
-  }
-  return pods.size() == 1 && !pods.begin()->empty() ? std::optional(std::string(*pods.begin()))
-                                                    : std::nullopt;
+bool AreTasksNodes(const File& file) {
+  return std::any_of(file.lines.begin(), file.lines.end(),
+                     [](const Split& split) { return IsNodeTask(split.pod); });
 }
 
 // Whether nothing in the file distinguishes several processes.
@@ -562,7 +581,8 @@ class Sorter {
     }
     before_ += file.lines.size();
     if (!file.rank && !has_prefixes) NoteDevices(file, name, attempt);
-    AddWords(has_recovered ? LauncherWords{} : file.words, TablesPod(file).value_or(name), attempt);
+    AddWords(has_recovered ? LauncherWords{} : file.words,
+             std::string(TablesPod(file.lines).value_or(name)), attempt);
     for (Event& event : ReadClusterWords(file.texts, file.pods)) {
       evidence_.events.push_back(std::move(event));
     }
@@ -625,10 +645,12 @@ class Sorter {
       if (!has_ranks) RankFor(name, device, "", attempt);
     }
     // The others may name a rank that has printed nothing.
-    const auto odd = OddInMismatch(evidence_);
-    if (odd && !Knows(*odd)) {
+    std::set<int> named = NamedAloneByGathered(evidence_);
+    if (const auto odd = OddInMismatch(evidence_)) named.insert(*odd);
+    for (const int number : named) {
+      if (Knows(number)) continue;
       const auto [name, attempt] = std::pair(evidence_.ranks[0].name, evidence_.ranks[0].attempt);
-      RankFor(name, odd, "", attempt).has_log = false;
+      RankFor(name, number, "", attempt).has_log = false;
     }
     return std::move(evidence_);
   }
@@ -848,7 +870,8 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
   DropOtherFields(read);
   for (File& file : read) {  // the texts are views of lines that do not move any more
     file.texts = TextsOf(file.lines);
-    file.words = ReadLauncherWords(file.texts);
+    file.words =
+        ReadLauncherWords(AreTasksNodes(file) ? WithoutEndsOfTasks(file.texts) : file.texts);
     if (!file.words.ranks) file.words.ranks = file.log->ranks;
     file.pods = ReadDescribedPods(file.texts, pods);
   }
