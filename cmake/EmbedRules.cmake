@@ -6,7 +6,7 @@
 function(muster_check_rule name content)
   set(words "#[^\n]*|class [a-z-]+|title [^\n]+|advice [^\n]+|do (fix-first|retry-elsewhere|retry|stop|none)")
   string(APPEND words "|level (deciding|symptom|undecided|consequence|peer-lost)|overrules [a-z -]+")
-  string(APPEND words "|(exception|words|line|symptom line|text|witness|kernel) \"[^\n]+\"|raised \"[^\n]+\" in \"[^\n]+\"")
+  string(APPEND words "|(exception|file|words|line|symptom line|text|witness|kernel) \"[^\n]+\"|raised \"[^\n]+\" in \"[^\n]+\"")
   string(APPEND words "|sample (exception|line|log) \"[^\n]+\"")
   string(REGEX REPLACE "\n(${words}|)" "" rest "\n${content}")
   if(NOT rest STREQUAL "")

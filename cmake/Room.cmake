@@ -4,11 +4,12 @@
 # <room>/testing, which the tests of a room see for every room that it names, and libraries never.
 #
 #   muster_room(<name> [LAYERS folder...] [USES room...] [TEST_USES room...] [LIBS target...]
-#               [TEST_LIBS target...] [EXCLUDE regex...])
+#               [TEST_LIBS target...] [ALONE file...] [EXCLUDE regex...])
 #
 # `name` is the path below src/: local/store, whose target is muster_local_store. LAYERS are folders
 # of it that are not rooms, in order: each includes only those before it (checked by tests/structure). A layer may be inside
-# another, which is named after it: submit/job submit.
+# another, which is named after it: submit/job submit. ALONE are files, without .cc, that become objects of their own in a
+# unity build: those that a program takes without the rest of the room, and one of two with equal anonymous names.
 
 set(MUSTER_INCLUDE_ROOT ${CMAKE_BINARY_DIR}/include)
 file(REMOVE_RECURSE ${MUSTER_INCLUDE_ROOT})
@@ -56,7 +57,7 @@ function(_muster_see_testing target room)
 endfunction()
 
 function(muster_room name)
-  cmake_parse_arguments(ROOM "" "" "LAYERS;USES;TEST_USES;LIBS;TEST_LIBS;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "LAYERS;USES;TEST_USES;LIBS;TEST_LIBS;ALONE;EXCLUDE" ${ARGN})
   _muster_target(${name} target)
   set(patterns ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
   foreach(folder ${ROOM_LAYERS})
@@ -65,6 +66,13 @@ function(muster_room name)
   file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   foreach(pattern ${ROOM_EXCLUDE})
     list(FILTER sources EXCLUDE REGEX ${pattern})
+  endforeach()
+  foreach(file ${ROOM_ALONE})
+    set(path ${CMAKE_SOURCE_DIR}/src/${name}/${file}.cc)
+    if(NOT path IN_LIST sources)
+      message(FATAL_ERROR "muster_room(${name} ... ALONE ${file}): there is no ${path}")
+    endif()
+    set_source_files_properties(${path} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endforeach()
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")

@@ -48,7 +48,7 @@ struct Rank {
 struct Event {
   std::optional<base::Time> time;
   std::string object, reason, message;
-  std::optional<int> index{};  // of the pod in its job, by its labels, if it has one rank
+  std::optional<int> index{};  // the rank that the event of a file is about
 };
 
 struct Evidence {

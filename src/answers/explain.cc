@@ -4,12 +4,14 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <map>
 #include <set>
 #include <tuple>
 
 #include "answers/exit_finding.h"
 #include "answers/finding.h"
 #include "answers/finding/last_words.h"
+#include "answers/peers/gathered_error.h"
 #include "answers/peers/named_rank.h"
 #include "answers/peers/watchdog.h"
 #include "answers/program_words.h"
@@ -77,30 +79,25 @@ bool IsWait(const Finding& finding) {
   return is_status && (finding.kind == "unschedulable" || finding.kind == "cluster-quota");
 }
 
-// Whether a Job's controller makes pods of this name for the instance of the other.
-bool IsPodOf(std::string_view pod, std::string_view instance) {
-  constexpr size_t kSuffix = 6;  // "-x7f2k"
-  if (!pod.starts_with(instance)) return false;
-  const std::string_view behind = pod.substr(instance.size());
-  return behind.empty() || (behind.size() == kSuffix && behind[0] == '-');
-}
-
-// The rank whose pod an event in a file names: by the pod's number in its job, or as the only rank
-// of a log with the pod's name.
-std::optional<size_t> RankOfEvent(const Evidence& evidence, const Event& event) {
-  if (event.index) return PlaceOf(evidence, *event.index);
-  constexpr std::string_view kPod = "pod ";
-  if (event.time || !event.object.starts_with(kPod)) return std::nullopt;
-  std::optional<size_t> of;
-  for (size_t i = 0; i < evidence.ranks.size(); ++i) {
-    std::string_view name = evidence.ranks[i].name;
-    name.remove_prefix(name.rfind('/') + 1);  // 0 if there is none
-    if (name.ends_with(".log") || name.ends_with(".txt")) name.remove_suffix(4);
-    if (!IsPodOf(std::string_view(event.object).substr(kPod.size()), name)) continue;
-    if (of) return std::nullopt;
-    of = i;
+// What the cluster's events say. If events without times tell the same of several ranks, nobody
+// knows which was first.
+std::vector<Claim> ClaimsOfEvents(const Evidence& evidence, bool was_at_work) {
+  std::vector<Claim> claims;
+  std::map<std::string_view, std::set<size_t>> places;  // by the kind of finding
+  for (const Event& event : evidence.events) {
+    auto finding = FindInStatus(event.reason, event.message);
+    if (!finding || finding->kind == kUnknown) continue;
+    if (was_at_work && IsWait(*finding)) continue;
+    finding->time = event.time;
+    const auto place = event.index ? PlaceOf(evidence, *event.index) : std::nullopt;
+    const auto rank = IsWait(*finding) ? std::nullopt : place;
+    if (rank && !event.time) places[finding->kind].insert(*rank);
+    claims.push_back({std::move(*finding), rank, "event of " + event.object, false});
   }
-  return of && evidence.ranks[*of].rank ? of : std::nullopt;
+  for (Claim& claim : claims) {
+    if (!claim.finding.time && places[claim.finding.kind].size() > 1) claim.rank.reset();
+  }
+  return claims;
 }
 
 std::vector<Claim> ClaimsOf(const Evidence& evidence) {
@@ -134,14 +131,8 @@ std::vector<Claim> ClaimsOf(const Evidence& evidence) {
   if (auto job = FindInStatus(evidence.job_reason, evidence.job_message); job && !has_cause) {
     claims.push_back({std::move(*job), std::nullopt, "the job's status", false});
   }
-  for (const Event& event : evidence.events) {
-    auto finding = FindInStatus(event.reason, event.message);
-    if (!finding || has_cause || finding->kind == kUnknown) continue;
-    if (was_at_work && IsWait(*finding)) continue;
-    finding->time = event.time;
-    const auto rank = IsWait(*finding) ? std::nullopt : RankOfEvent(evidence, event);
-    claims.push_back({std::move(*finding), rank, "event of " + event.object, false});
-  }
+  if (has_cause) return claims;
+  for (Claim& claim : ClaimsOfEvents(evidence, was_at_work)) claims.push_back(std::move(claim));
   return claims;
 }
 
@@ -246,7 +237,7 @@ bool HasCommonLog(const Evidence& evidence, std::optional<size_t> place) {
 // Whether the claim is NCCL's about a connection, whose other end may have failed, while another
 // rank has raised something, too.
 bool IsOfOneEnd(const Evidence& evidence, const Claim& root) {
-  constexpr std::string_view kRemote = "remote process exited or there was a network error";
+  static constexpr std::string_view kRemote = "remote process exited or there was a network error";
   const auto is_remote = [](std::string_view text) { return text.find(kRemote) != text.npos; };
   const std::vector<std::string>& words = root.finding.words;
   if (!root.rank || std::none_of(words.begin(), words.end(), is_remote)) return false;
@@ -266,6 +257,20 @@ const Claim& OfAbort(const Evidence& evidence, const std::vector<Claim>& claims,
     return claim.finding.rule == "native-abort-signal";
   });
   return stack == claims.end() ? root : *stack;
+}
+
+// An error that was gathered from other ranks may have lost what these raised; the log of one of
+// them, or the traceback of one that stands by itself, says it.
+const Claim& OfGathered(const Evidence& evidence, const std::vector<Claim>& claims,
+                        const Claim& root) {
+  const std::set<int> ranks = RanksOfGathered(root.finding.line);
+  if (ranks.empty()) return root;
+  const auto own = std::find_if(claims.begin(), claims.end(), [&](const Claim& claim) {
+    const auto number = claim.rank ? evidence.ranks[*claim.rank].rank : std::nullopt;
+    return number && ranks.contains(*number) && claim.finding.level == Level::kDeciding &&
+           RanksOfGathered(claim.finding.line).empty();
+  });
+  return own == claims.end() ? root : *own;
 }
 
 std::string EndOf(const Rank& rank) {
@@ -419,7 +424,7 @@ void AskWatchdogs(Verdict& verdict, const Evidence& evidence) {
     verdict.kind = "collective-mismatch";
     verdict.title = "ranks called different collectives, or with different sizes";
     verdict.line = watchdogs.one + ", " + watchdogs.other;
-    verdict.rank.reset();
+    verdict.rank = watchdogs.odd ? PlaceOf(evidence, *watchdogs.odd) : std::nullopt;
     verdict.confidence = Confidence::kMedium;
     verdict.advice_text =
         "Every rank has to call the same collectives in the same order, with tensors of the same "
@@ -457,6 +462,17 @@ void AskMismatch(Verdict& verdict, const Evidence& evidence, const std::vector<C
     return claim.rank == place && claim.finding.kind == verdict.kind;
   });
   TakeFrame(verdict, own == claims.end() ? Frame{} : own->finding.frame);
+}
+
+// All ranks raise an error that was gathered from some: whichever a launcher saw first, it is of
+// one of these.
+void AskGathered(Verdict& verdict, const Evidence& evidence, const Claim& raised) {
+  if (!raised.rank) return;
+  const std::set<int> ranks =
+      GatheredIn(evidence.ranks[*raised.rank], raised.finding.words, evidence);
+  const auto number = verdict.rank ? evidence.ranks[*verdict.rank].rank : std::nullopt;
+  if (ranks.empty() || (number && ranks.contains(*number))) return;
+  verdict.rank = ranks.size() == 1 ? PlaceOf(evidence, *ranks.begin()) : std::nullopt;
 }
 
 bool IsOfStallInspector(std::string_view line) {
@@ -668,7 +684,8 @@ Verdict Explain(const Evidence& evidence) {
       claims.begin(), claims.end(),
       [&](const Claim& a, const Claim& b) { return a.Place(evidence) < b.Place(evidence); });
   const Claim& of_rank = NamedOf(evidence, claims, first);
-  const Claim& root = OfAbort(evidence, claims, OfMachine(evidence, claims, of_rank));
+  const Claim& raised = OfAbort(evidence, claims, OfMachine(evidence, claims, of_rank));
+  const Claim& root = OfGathered(evidence, claims, raised);
   TakeFinding(verdict, root);
   if (&root != &of_rank) verdict.rank = of_rank.rank;
   if (root.rank && !evidence.ranks[*root.rank].rank && !root.finding.is_of_any_rank) {
@@ -689,6 +706,7 @@ Verdict Explain(const Evidence& evidence) {
   }
   if (root.finding.kind == "collective-timeout") AskWatchdogs(verdict, evidence);
   if (root.finding.kind == "collective-mismatch") AskMismatch(verdict, evidence, claims);
+  AskGathered(verdict, evidence, raised);
   if (root.finding.rule == "hang-horovod" || IsOfStallInspector(verdict.line)) {
     AskStallInspector(verdict, evidence);
   }

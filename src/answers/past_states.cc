@@ -12,7 +12,7 @@ using KubectlLines = std::span<const std::string_view>;
 
 constexpr size_t kMostOfContainer = 200;
 
-struct StateField {
+struct Field {
   size_t indent = 0;
   std::string_view key, value;
 };
@@ -25,16 +25,16 @@ std::string_view WithoutQuotes(std::string_view text) {
 }
 
 // Reads "    Last State:     Terminated", "    lastState:" and "    \"lastState\": {".
-std::optional<StateField> ReadStateField(std::string_view line) {
+std::optional<Field> ReadField(std::string_view line) {
   const size_t indent = line.find_first_not_of(' ');
   const size_t colon = line.find(':');
   if (colon == std::string_view::npos || indent > colon) return std::nullopt;
-  return StateField{indent, WithoutQuotes(line.substr(indent, colon - indent)),
-                    WithoutQuotes(base::Trim(line.substr(colon + 1)))};
+  return Field{indent, WithoutQuotes(line.substr(indent, colon - indent)),
+               WithoutQuotes(base::Trim(line.substr(colon + 1)))};
 }
 
-bool IsState(const StateField& field) { return field.key == "State" || field.key == "state"; }
-bool IsLastState(const StateField& field) {
+bool IsState(const Field& field) { return field.key == "State" || field.key == "state"; }
+bool IsLastState(const Field& field) {
   return field.key == "Last State" || field.key == "lastState";
 }
 
@@ -54,7 +54,7 @@ size_t EndOfField(KubectlLines lines, size_t field, size_t indent) {
 bool HasReasonCompleted(KubectlLines lines, size_t state, size_t indent) {
   const size_t end = EndOfField(lines, state, indent);
   for (size_t i = state + 1; i < end; ++i) {
-    const auto field = ReadStateField(lines[i]);
+    const auto field = ReadField(lines[i]);
     if (field && base::EqualsIgnoreCase(field->key, "reason")) return field->value == "Completed";
   }
   return false;
@@ -67,7 +67,7 @@ bool HasCompletedSince(KubectlLines lines, size_t last_state, size_t indent) {
     return indent > 0 && !IsBelow(lines[line], indent - 1);
   };
   const auto is_state = [&](size_t line) {
-    const auto field = ReadStateField(lines[line]);
+    const auto field = ReadField(lines[line]);
     return field && field->indent == indent && IsState(*field);
   };
   const size_t begin = last_state - std::min(last_state, kMostOfContainer);
@@ -95,7 +95,7 @@ std::vector<size_t> LinesOfPastStates(KubectlLines lines) {
     if (lines[i].find("Back-off restarting failed container") != std::string_view::npos) {
       restarts.push_back(i);
     }
-    const auto field = ReadStateField(lines[i]);
+    const auto field = ReadField(lines[i]);
     if (!field) continue;
     if (field->indent == 0 && field->key == "Name") end_pod();
     if (IsState(*field) && !HasReasonCompleted(lines, i, field->indent)) is_at_work = true;

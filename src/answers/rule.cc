@@ -21,6 +21,25 @@ Rule SymptomOf(const RuleFile& file) {
   return symptom;
 }
 
+constexpr std::string_view kSlashes = "/\\";
+
+bool IsNumbered(std::string_view folder) {
+  const size_t name = folder.find_last_not_of("0123456789");
+  return name != std::string_view::npos && name + 1 < folder.size() &&
+         (folder[name] == '-' || folder[name] == '_');
+}
+
+std::string_view OwnName(std::string_view path) {
+  const size_t end = path.find_last_not_of(kSlashes);
+  const size_t slash = path.find_last_of(kSlashes, end);
+  if (end == std::string_view::npos || slash == std::string_view::npos) return path;
+  std::string_view folders = path.substr(0, slash);
+  folders = folders.substr(0, folders.find_last_not_of(kSlashes) + 1);  // or two: "a\\\\b"
+  const size_t above = folders.find_last_of(kSlashes);
+  const size_t begin = above == std::string_view::npos ? 0 : above + 1;
+  return path.substr(IsNumbered(folders.substr(begin)) ? begin : slash + 1);
+}
+
 }  // namespace
 
 bool Matches(std::string_view text, std::string_view pattern) {
@@ -47,6 +66,17 @@ bool Matches(std::string_view text, std::string_view pattern) {
 bool MatchesAny(std::string_view text, const std::vector<std::string_view>& patterns) {
   return std::any_of(patterns.begin(), patterns.end(),
                      [text](std::string_view pattern) { return Matches(text, pattern); });
+}
+
+std::string WithoutFolders(std::string_view text) {
+  constexpr std::string_view kEnds = " '\"`,;()[]\n";
+  std::string plain;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find_first_of(kEnds), text.size());
+    plain.append(OwnName(text.substr(0, end))).append(text.substr(end, 1));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return plain;
 }
 
 std::span<const Rule> AllRules() {
@@ -76,8 +106,9 @@ bool Overrules(std::string_view kind, std::string_view other) {
 
 const Rule* RuleForException(std::string_view text) {
   const Rule* undecided = nullptr;  // NCCL's name for a failure says less than the failure itself
+  const std::string names = WithoutFolders(text);
   for (const Rule& rule : AllRules()) {
-    if (!MatchesAny(text, rule.exceptions)) continue;
+    if (!MatchesAny(text, rule.exceptions) && !MatchesAny(names, rule.files)) continue;
     if (rule.level != Level::kUndecided) return &rule;
     if (undecided == nullptr) undecided = &rule;
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct Rule {
   Level level = Level::kDeciding;
   // For the exception that ended the program: "Type: message".
   std::vector<std::string_view> exceptions;
+  // The same for its text without the folders of the paths in it (WithoutFolders).
+  std::vector<std::string_view> files;
   // For an exception that no rule's `exceptions` know: what people write of such a failure in words
   // of their own.
   std::vector<std::string_view> words;
@@ -53,6 +56,10 @@ struct Rule {
 
 bool Matches(std::string_view text, std::string_view pattern);
 bool MatchesAny(std::string_view text, const std::vector<std::string_view>& patterns);
+
+// Leaves each path in the text its own name, and a numbered folder around it: "/checkpoint/a/b.tar"
+// becomes "b.tar", and "/out/checkpoint-500/state.json" "checkpoint-500/state.json". Pure.
+std::string WithoutFolders(std::string_view text);
 
 // In the order in which they are checked: narrow rules first.
 std::span<const Rule> AllRules();

@@ -77,6 +77,16 @@ TEST(Rules, AFileThatIsNoRuleNamesTheLine) {
   }
 }
 
+TEST(Rules, OfAPathItsOwnNameAndANumberedFolderAreLeft) {
+  EXPECT_EQ(WithoutFolders("E: No such file or directory: '/checkpoint/a/b.tar'"),
+            "E: No such file or directory: 'b.tar'");
+  EXPECT_EQ(WithoutFolders("'out/checkpoint-500/s.json', 'checkpoint_3\\\\s.json'"),
+            "'checkpoint-500/s.json', 'checkpoint_3\\\\s.json'");
+  EXPECT_EQ(WithoutFolders("/data/checkpoint2/a.tar: gone"), "a.tar: gone");
+  EXPECT_EQ(WithoutFolders("out/checkpoints/"), "checkpoints/");
+  EXPECT_EQ(WithoutFolders("the checkpoint is not at / or //"), "the checkpoint is not at / or //");
+}
+
 TEST(Rules, AnExceptionThatNoneKnows) {
   for (const char* text : {"ValueError: no such dataset", "KeyError: 'lr'", "AssertionError"}) {
     EXPECT_EQ(Kind(LogOf({"exception", text}), 1), "exception") << text;

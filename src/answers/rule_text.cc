@@ -77,6 +77,7 @@ bool ReadPattern(std::string_view word, std::string_view rest, Rule& rule) {
   }
   const std::string_view pattern = Unquoted(rest);
   if (word == "exception" || word == "text") rule.exceptions.push_back(pattern);
+  if (word == "file") rule.files.push_back(pattern);
   if (word == "words") rule.words.push_back(pattern);
   if (word == "line" || word == "text" || word == "kernel") rule.lines.push_back(pattern);
   if (word == "witness" || word == "kernel") rule.witnesses.push_back(pattern);
@@ -117,7 +118,7 @@ bool ReadLine(std::string_view line, RuleFile& file) {
            !file.samples.back().text.empty();
   }
   static constexpr auto kPatterns = std::to_array<std::string_view>(
-      {"exception", "words", "line", "text", "witness", "kernel", "raised"});
+      {"exception", "file", "words", "line", "text", "witness", "kernel", "raised"});
   return std::find(kPatterns.begin(), kPatterns.end(), word) != kPatterns.end() &&
          ReadPattern(word, line, rule);
 }

@@ -10,6 +10,7 @@
 //   overrules unknown data-loader    Rule::overrules
 //   exception "CUDA out of memory"   Rule::exceptions; line, witness: those
 //   symptom line "ERROR 403: "       a line's, of level symptom: a script may go on after it
+//   file "FileNotFoundError: *ckpt"  Rule::files
 //   words "GPU*out of memory"        Rule::words
 //   text "QUOTA_EXCEEDED"            an exception's, and a line's
 //   kernel "oom-kill:constraint="    a line's, and a witness'

@@ -23,6 +23,7 @@ constexpr std::string_view kJavas = "Exception in thread \"main\" ";
 constexpr std::string_view kNccls = "NCCL error in: ";
 constexpr std::string_view kSpawns = "-- Process ";  // of torch.multiprocessing.spawn
 constexpr std::string_view kBuildEnds = "ninja: build stopped";
+constexpr std::string_view kBoxEnds = "\xe2\x95\xb0";  // of rich: its corner
 constexpr size_t kMostOfBuild = 1000;
 constexpr size_t kMostFrames = 200;
 constexpr size_t kMostDetails = 40;
@@ -205,7 +206,7 @@ class Reader {
         chains.push_back(ReadJavas());
       } else if (!ReadFrame(text).file.empty()) {
         if (Chain chain = ReadHeadless(); !chain.raised.empty()) chains.push_back(std::move(chain));
-      } else if (EndsTraceback(text)) {
+      } else if (EndsTraceback(text) || IsBelowBox(at_)) {
         chains.push_back(ReadEnd());
       } else if (!UncaughtIn(text).empty()) {
         chains.push_back(ReadUncaught());
@@ -218,6 +219,17 @@ class Reader {
 
  private:
   std::string_view Text(size_t index) const { return texts_[index]; }
+
+  // Whether the line names the exception below rich's box around frames, whatever its type.
+  bool IsBelowBox(size_t line) const {
+    if (line < 2 || !Text(line - 1).starts_with(kBoxEnds) || !NamesException(Text(line))) {
+      return false;
+    }
+    for (size_t i = line - 1; i-- > 0 && line - i <= kMostDrawn && IsDrawn(Text(i));) {
+      if (!ReadDrawnFrame(Text(i)).file.empty()) return true;
+    }
+    return false;
+  }
 
   // Reads from the frames on. Afterwards `at_` is behind the exception's line, or where the
   // traceback is cut. `indent` is that of the exception's line. `is_named`: the line after the

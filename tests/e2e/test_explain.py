@@ -275,6 +275,27 @@ def test_error_files_of_recorded_exceptions_tell_who_was_first(cluster, launcher
     assert (verdict["who"]["rank"], verdict["line"]) == (1, "ValueError: boom")
 
 
+def test_reports_in_json_that_a_folder_has_beside_logs(cluster):
+    def judge(name, path, text):
+        folder = cluster.path("home", name)
+        os.makedirs(os.path.join(folder, "attempt_0", "1"))
+        open(os.path.join(folder, "attempt_0", "1", "stderr.log"), "w").close()
+        with open(os.path.join(folder, path), "w") as file:
+            file.write(text)
+        verdict = json.loads(cluster.run("explain", "--logs", folder, "-o", "json").stdout)
+        return verdict["class"], (verdict["who"] or {}).get("rank")
+
+    failure = {"rank": 1, "local_rank": 1, "host": "n1", "pid": 7, "exit_code": -11}
+    report = {"restarts_used": 0, "failures": [failure],
+              "root_cause": {**failure, "class": "signal", "message": "ended by signal 11 (SIGSEGV)"}}
+    assert judge("reported", "failure.json", json.dumps(report)) == ("native-crash", 1)
+    pod = {"apiVersion": "v1", "kind": "Pod",
+           "metadata": {"labels": {"batch.kubernetes.io/job-completion-index": "3"}, "name": "a-3-x7f2k"},
+           "status": {"containerStatuses": [{"state": {"terminated": {"reason": "OOMKilled"}}}]}}
+    assert judge("described", "pods.json", json.dumps(pod, indent=4)) == ("host-out-of-memory", 3)
+    assert judge("neither", "config.json", json.dumps({"reason": "OOMKilled"}, indent=4)) == ("unknown", None)
+
+
 def test_bad_input(cluster):
     empty = cluster.path("home", "empty")
     os.makedirs(empty)

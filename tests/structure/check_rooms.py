@@ -24,7 +24,7 @@ def declared():
         text = re.sub(r"#.*", "", file.read())
     rooms = {}
     for call in re.findall(r"^muster_room\(([^)]*)\)", text, re.M):
-        words = re.split(r"\b(LAYERS|USES|TEST_USES|LIBS|TEST_LIBS|EXCLUDE)\b", call)
+        words = re.split(r"\b(LAYERS|USES|TEST_USES|LIBS|TEST_LIBS|ALONE|EXCLUDE)\b", call)
         parts = dict(zip(words[1::2], (part.split() for part in words[2::2])))
         rooms[words[0].strip()] = (parts.get("LAYERS", []), set(parts.get("USES", [])))
     return rooms

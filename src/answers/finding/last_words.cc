@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -110,6 +111,32 @@ void TakeLast(Verdict& verdict, const Evidence& evidence, bool (*is_word)(std::s
       "Look at the logs of all ranks from their beginning on, and at the kernel's (dmesg).";
 }
 
+bool IsBlank(const Line& line) { return base::Trim(line.text).empty(); }
+
+// Rank 0 often writes alone: its bar, its warnings.
+void TakeWordsOfOnlyOne(Verdict& verdict, const Evidence& evidence) {
+  const Rank* only = nullptr;
+  std::set<int> ranks;
+  for (const Rank& rank : evidence.ranks) {
+    if (!rank.rank || !rank.name.ends_with("stderr.log")) continue;
+    ranks.insert(*rank.rank);
+    if (std::all_of(rank.lines.begin(), rank.lines.end(), IsBlank)) continue;
+    if (only != nullptr) return;
+    only = &rank;
+  }
+  if (ranks.size() < 2 || only == nullptr || *only->rank == 0 || !HasFailed(*only)) return;
+  const Line& last = only->lines[LastSaid(only->lines)];
+  const std::string& text = last.text;
+  if (SaysNothing(text) || IsProgress(text) || IsWarning(text) || IsAside(text) ||
+      BeginsWork(text) || ReportsSuccess(text)) {
+    return;
+  }
+  verdict.title = "it may have ended by this rank; these data do not say why";
+  verdict.rank = static_cast<size_t>(only - evidence.ranks.data());
+  verdict.advice_text = "Look for this line in the program.";
+  TakeTrouble(verdict, {only, &last});
+}
+
 // Returns the first line with a loss that is not a number, unless a later loss was a number again.
 const Line* LostLossIn(const std::vector<Line>& lines) {
   const Line* lost = nullptr;
@@ -131,6 +158,7 @@ void TakeLastTrouble(Verdict& verdict, const Evidence& evidence) {
        {IsProgramsLastWord, IsProgramsWordOfFailure, IsLastWord, IsWordOfFailure}) {
     if (verdict.line.empty()) TakeLast(verdict, evidence, is_word);
   }
+  if (verdict.line.empty()) TakeWordsOfOnlyOne(verdict, evidence);
 }
 
 void TakeCommonLogsLastWords(Verdict& verdict, const Evidence& evidence) {

@@ -6,8 +6,9 @@
 
 namespace answers {
 
-// The last word of a program or its launcher about a failure. Leaves the verdict as it is if there
-// is none.
+// The last word of a program or its launcher about a failure; otherwise that of the only rank that
+// wrote anything to its stderr, if each rank has its own. Leaves the verdict as it is if there is
+// none.
 void TakeLastTrouble(Verdict& verdict, const Evidence& evidence);
 
 // If the launcher's words are all that is known of the verdict's rank, which must be known: what

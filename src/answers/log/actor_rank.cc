@@ -19,10 +19,45 @@ std::string_view FieldIn(std::string_view fields, std::string_view key) {
   return "";
 }
 
-std::optional<int> PidIn(std::string_view fields) {
-  const auto pid = base::ParseInt(FieldIn(fields, "pid"));
+std::optional<int> PidOf(std::string_view text) {
+  const auto pid = base::ParseInt(text);
   return pid && *pid > 0 && *pid < 10'000'000 ? std::optional(static_cast<int>(*pid))
                                               : std::nullopt;
+}
+
+std::optional<int> PidIn(std::string_view fields) { return PidOf(FieldIn(fields, "pid")); }
+
+// Returns the word behind `key`; "" if there is none.
+std::string_view WordBehind(std::string_view text, std::string_view key) {
+  const size_t at = text.find(key);
+  if (at == std::string_view::npos) return "";
+  text = text.substr(at + key.size());
+  return text.substr(0, text.find_first_of(" \t"));
+}
+
+// What Ray tells of an actor that died.
+struct DeadActor {
+  std::string_view type, pid, address;
+  bool did_node_die = false;
+};
+
+// Reads the block of an ActorDiedError (ray/exceptions.py): "class_name: X", "pid: 430" and "ip:
+// 10.0.0.2" in lines of their own, and the reason below them.
+DeadActor ReadDeadActor(const std::vector<std::string_view>& lines, size_t at) {
+  constexpr size_t kMostFields = 8;
+  DeadActor dead;
+  for (size_t i = at + 1; i < lines.size() && i <= at + kMostFields; ++i) {
+    const std::string_view text = base::Trim(lines[i]);
+    if (text.starts_with("class_name: ")) dead.type = WordBehind(text, "class_name: ");
+    if (text.starts_with("pid: ")) dead.pid = WordBehind(text, "pid: ");
+    if (text.starts_with("ip: ")) dead.address = WordBehind(text, "ip: ");
+    if (!text.starts_with("The actor ")) continue;
+    dead.did_node_die = text.find("because its node has died") != text.npos;
+    // Ray ends an actor that nobody needs any more, or a group of which another one died.
+    if (text.find("INTENDED_") != text.npos) return {};
+    break;
+  }
+  return dead;
 }
 
 // Reads the names that vLLM's workers give themselves (multiproc_executor.py): "VllmWorker rank=2
@@ -92,8 +127,37 @@ std::optional<int> ActorRanks::RankOfTaskError(std::string_view text) const {
 
 // Ray leaves out the address of the driver's node. The PID may then be that of several workers.
 std::optional<int> ActorRanks::RankOfWorker(std::string_view fields) const {
-  const auto pid = PidIn(fields);
-  const std::string_view address = FieldIn(fields, "ip");
+  return RankOfProcess(PidIn(fields), FieldIn(fields, "ip"));
+}
+
+std::optional<int> ActorRanks::RankOfDead(const std::vector<std::string_view>& lines,
+                                          size_t at) const {
+  constexpr std::string_view kDied = "A worker died or was killed while executing a task";
+  const std::string_view line = lines[at];
+  if (line.find(kDied) != line.npos) {
+    const std::string_view type = WordBehind(line, "Worker exit type: ");
+    if (type.empty() || type.starts_with("INTENDED_")) return std::nullopt;
+    return RankOfProcess(PidOf(WordBehind(line, "Worker PID: ")),
+                         WordBehind(line, "Worker IP address: "));
+  }
+  if (!line.ends_with("The actor died unexpectedly before finishing this task.")) {
+    return std::nullopt;
+  }
+  const DeadActor dead = ReadDeadActor(lines, at);
+  if (dead.type.find("TrainWorker") == dead.type.npos) return std::nullopt;
+  if (dead.did_node_die && !IsAloneOnNode(dead.address)) return std::nullopt;
+  return RankOfProcess(PidOf(dead.pid), dead.address);
+}
+
+bool ActorRanks::IsAloneOnNode(std::string_view address) const {
+  return std::count_if(workers_.begin(), workers_.end(), [address](const auto& worker) {
+           return worker.first.first == address;
+         }) == 1;
+}
+
+std::optional<int> ActorRanks::RankOfProcess(std::optional<int> pid,
+                                             std::string_view address) const {
+  if (!pid) return std::nullopt;
   std::set<std::optional<int>> ranks;
   for (const auto& [process, rank] : workers_) {
     if (process.second == pid && (address.empty() || process.first == address)) ranks.insert(rank);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace answers {
 
@@ -27,10 +28,18 @@ class ActorRanks {
   // ray::_RayTrainWorker__execute.get_next() (pid=430, ip=10.0.0.2, actor_id=...)".
   std::optional<int> RankOfTaskError(std::string_view text) const;
 
+  // The rank of the worker that Ray reports to have died in lines[at], without a cause of its own:
+  // "A worker died or was killed while executing a task ... Worker PID: 430 Worker exit type:
+  // SYSTEM_ERROR", or the block of an ActorDiedError that begins in this line. Nullopt also if its
+  // node died and other workers with it.
+  std::optional<int> RankOfDead(const std::vector<std::string_view>& lines, size_t at) const;
+
  private:
   using Process = std::pair<std::string, int>;  // its node's address and its PID
 
   std::optional<int> RankOfWorker(std::string_view fields) const;
+  std::optional<int> RankOfProcess(std::optional<int> pid, std::string_view address) const;
+  bool IsAloneOnNode(std::string_view address) const;
 
   std::map<Process, std::optional<int>> workers_;  // nullopt: with several ranks
   std::map<int, std::string> names_;               // by rank; "" if there are several

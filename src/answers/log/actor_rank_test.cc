@@ -37,6 +37,32 @@ TEST(ActorRank, RayTrainsTableNamesTheRanksOfProcesses) {
             4);
   EXPECT_FALSE(ranks.RankOfTaskError(
       "ray.exceptions.RayTaskError(KeyError): ray::_Inner.train() (pid=430, ip=10.0.0.3)"));
+  const auto rank_of_dead = [&ranks](std::string_view line) { return ranks.RankOfDead({line}, 0); };
+  const std::string died =
+      "(raylet, ip=10.0.0.3) A worker died or was killed while executing a task by an unexpected "
+      "system error. Worker IP address: 10.0.0.3 Worker port: 10185 Worker PID: 430 Worker exit "
+      "type: ";
+  EXPECT_EQ(rank_of_dead(died + "SYSTEM_ERROR Worker exit detail: x"), 4);
+  EXPECT_FALSE(rank_of_dead(died + "INTENDED_SYSTEM_EXIT Worker exit detail: x"));
+  EXPECT_FALSE(rank_of_dead("Worker IP address: 10.0.0.3 Worker PID: 430 Worker exit type: X"));
+  const auto rank_of_block = [&ranks](std::string_view type, std::string_view address,
+                                      std::string_view pid, std::string_view why) {
+    return ranks.RankOfDead({"ray.exceptions.ActorDiedError: The actor died unexpectedly before "
+                             "finishing this task.",
+                             type, pid, address, why, "\tpid: 7"},
+                            0);
+  };
+  const std::string_view worker = "\tclass_name: RayTrainWorker", pid = "\tpid: 430",
+                         address = "\tip: 10.0.0.3",
+                         why = "The actor is dead because its worker process has died.";
+  EXPECT_EQ(rank_of_block(worker, address, pid, why), 4);
+  EXPECT_FALSE(rank_of_block("\tclass_name: TrainTrainable", address, pid, why));
+  EXPECT_FALSE(rank_of_block(worker, "\tip: 10.0.0.2", pid, why));
+  EXPECT_FALSE(rank_of_block(worker, address, pid, "The actor is dead because its node has died."))
+      << "so has another worker's";
+  EXPECT_EQ(rank_of_block(worker, "\tip: 10.0.0.2", "\tpid: 429",
+                          "The actor is dead because its node has died."),
+            2);
   ranks.ReadRow("- (ip=10.0.0.3, pid=430) world_rank=0, local_rank=1, node_rank=2");
   EXPECT_FALSE(ranks.RankOf("RayTrainWorker pid=430, ip=10.0.0.3")) << "started twice";
 }
@@ -77,6 +103,7 @@ TEST(ActorRank, OfRaysWorkersAndItsDriver) {
       "ip=10.0.0.2, actor_id=d0, repr=<X>)\n  File \"/w/a.py\", line 3, in f\nKeyError: 'k'\n";
   EXPECT_EQ(RankOfLog(table + driver), 1);
   EXPECT_EQ(RankOfLog(driver), std::nullopt);
+  EXPECT_EQ(RankOfLog(table + "(RayTrainWorker pid=21, ip=10.0.0.2) caching\n" + driver), 1);
   const auto snippet = [](const std::string& ranks) {
     return "ray.train.WorkerGroupError: Training failed due to worker errors:\n[Rank " + ranks +
            " Error Snippet]:\n  File \"/w/a.py\", line 3, in f\nKeyError: 'k'\n";
@@ -84,6 +111,11 @@ TEST(ActorRank, OfRaysWorkersAndItsDriver) {
   EXPECT_EQ(RankOfLog(snippet("3")), 3);
   EXPECT_EQ(RankOfLog(snippet("2,3")), std::nullopt);
   EXPECT_EQ(RankOfLog(snippet("3") + "\n[Rank 1 Error Snippet]:\nKeyError: 'l'\n"), std::nullopt);
+  const std::string coloured =
+      "Traceback (most recent call last):\nray.exceptions.RayTaskError(KeyError): "
+      "[36mray::_RayTrainWorker__execute.get_next()[39m (pid=21, ip=10.0.0.2, repr=<X>)\n"
+      "  File \"/w/a.py\", line 3, in f\nKeyError: 'k'\n";
+  EXPECT_EQ(RankOfLog(table + coloured), 1) << "a copy that lost the escapes";
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "answers/finding.h"
-#include "answers/rank_number.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -90,82 +89,6 @@ std::optional<Event> ReadRefusal(std::string_view line) {
   return event;
 }
 
-// Reads "      Reason:       OOMKilled", "reason: OOMKilled" and "\"reason\": \"OOMKilled\",".
-std::optional<std::string_view> FieldValue(std::string_view line, std::string_view key) {
-  line = base::Trim(line);
-  if (line.starts_with('"')) line.remove_prefix(1);
-  if (!base::EqualsIgnoreCase(line.substr(0, key.size()), key)) return std::nullopt;
-  line.remove_prefix(key.size());
-  if (line.starts_with('"')) line.remove_prefix(1);
-  if (!line.starts_with(':')) return std::nullopt;
-  line = base::Trim(line.substr(1));
-  if (line.ends_with(',')) line.remove_suffix(1);
-  if (line.size() > 1 && line.starts_with('"') && line.ends_with('"')) {
-    line = line.substr(1, line.size() - 2);
-  }
-  return line;
-}
-
-// The value of a label, also with quotes: "training.kubeflow.org/replica-index=2".
-std::optional<std::string_view> LabelValue(std::string_view line, std::string_view key) {
-  const size_t at = line.find(key);
-  if (at == std::string_view::npos) return std::nullopt;
-  std::string_view rest = line.substr(at + key.size());
-  if (!rest.starts_with('=') && !rest.starts_with(": ")) return std::nullopt;
-  rest = rest.substr(rest.starts_with('=') ? 1 : 2);
-  return base::Trim(rest.substr(0, rest.find_first_of(" ,\t")));
-}
-
-// Whether the line gives a pod several GPUs, or says that it starts several processes.
-bool HasSeveralProcesses(std::string_view line) {
-  for (const std::string_view variable : {"PET_NPROC_PER_NODE", "NPROC_PER_NODE"}) {
-    const auto count = FieldValue(line, variable);
-    if (count && !count->empty() && *count != "1") return true;  // or "auto"
-  }
-  std::string_view resource = base::Trim(line);
-  if (resource.starts_with('"')) resource.remove_prefix(1);
-  for (const std::string_view begin : {"nvidia.com/", "amd.com/gpu", "gpu.intel.com/", "habana.ai/",
-                                       "aws.amazon.com/neuron", "huawei.com/Ascend"}) {
-    if (!resource.starts_with(begin)) continue;
-    const auto count = FieldValue(line, resource.substr(0, resource.find_first_of(":\"")));
-    if (count && base::ParseInt(*count).value_or(0) > 1) return true;
-  }
-  return false;
-}
-
-// The number of the pod that `kubectl describe` describes below lines[name], counted as ranks are,
-// by the labels of Kubernetes' Job, of a JobSet's first job, and of Kubeflow's trainers, or by the
-// variable RANK. Nullopt for a pod of several GPUs: it may have several ranks.
-std::optional<int> IndexOfDescribed(const std::vector<std::string_view>& lines, size_t name,
-                                    bool has_master) {
-  std::optional<int> index, variable;
-  bool is_worker = false;
-  for (size_t i = name + 1; i < lines.size() && !lines[i].starts_with("Name:"); ++i) {
-    const std::string_view line = lines[i];
-    for (const std::string_view key :
-         {"batch.kubernetes.io/job-completion-index", "training.kubeflow.org/replica-index"}) {
-      if (const auto value = LabelValue(line, key)) index = RankNumber(*value);
-    }
-    // Kubeflow's PyTorchJob sets it (pkg/controller.v1/pytorch/envvar.go).
-    if (const auto rank = FieldValue(line, "RANK"); rank && !rank->empty()) {
-      variable = RankNumber(*rank);
-    }
-    for (const std::string_view key :
-         {"jobset.sigs.k8s.io/job-index", "jobset.sigs.k8s.io/job-global-index"}) {
-      const auto value = LabelValue(line, key);
-      if (value && *value != "0") return std::nullopt;
-    }
-    if (const auto type = LabelValue(line, "training.kubeflow.org/replica-type")) {
-      is_worker = base::EqualsIgnoreCase(*type, "worker");
-      if (!is_worker && !base::EqualsIgnoreCase(*type, "master")) return std::nullopt;
-    }
-    if (HasSeveralProcesses(line)) return std::nullopt;
-  }
-  if (variable || !index || !is_worker) return variable ? variable : index;
-  // Without a master worker 0 is rank 0; whether there is one, other pods' descriptions say.
-  return has_master ? std::optional(*index + 1) : std::nullopt;
-}
-
 // Returns the message that belongs to the reason in lines[at]. A description has it below the
 // reason, and YAML above, because its keys are sorted; it may span several lines.
 std::optional<std::string> MessageNear(const std::vector<std::string_view>& lines, size_t at) {
@@ -189,32 +112,68 @@ std::optional<std::string> MessageNear(const std::vector<std::string_view>& line
 
 }  // namespace
 
-std::vector<Event> ReadClusterWords(const std::vector<std::string_view>& lines) {
+std::vector<Event> ReadClusterWords(const std::vector<std::string_view>& lines,
+                                    const std::vector<DescribedPod>& pods) {
   std::vector<Event> events;
-  std::string described = "a pod";
   const std::vector<bool> ended = FindOvertaken(lines);
-  std::optional<int> index;
-  const bool has_master = std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
-    const auto type = LabelValue(line, "training.kubeflow.org/replica-type");
-    return type && base::EqualsIgnoreCase(*type, "master");
-  });
   for (size_t i = 0; i < lines.size(); ++i) {
     const std::string_view line = lines[i];
-    if (line.starts_with("Name:")) {
-      described = "pod " + std::string(*FieldValue(line, "Name"));
-      index = IndexOfDescribed(lines, i, has_master);
-    }
     if (!ended.empty() && ended[i]) continue;
     auto event = ReadEventRow(line);
     if (!event) event = ReadPodRow(line);
     if (!event) event = ReadRefusal(line);
     if (const auto reason = FieldValue(line, "reason"); !event && reason && IsName(*reason)) {
-      event = Event{{}, described, std::string(*reason), {}, index};
+      event = Event{{}, "", std::string(*reason), {}};
       if (const auto message = MessageNear(lines, i)) event->message = *message;
+    }
+    if (event && event->object.empty()) {
+      const DescribedPod* const pod = DescribedAt(pods, i);
+      const bool is_named = pod != nullptr && !pod->name.empty();
+      event->object = is_named ? "pod " + pod->name : "a pod";
+      if (pod != nullptr) event->index = pod->rank;
     }
     if (event && FindInStatus(event->reason, event->message)) events.push_back(std::move(*event));
   }
   return events;
+}
+
+std::vector<std::pair<std::string, std::string>> ReadPlaces(
+    const std::vector<std::string_view>& lines) {
+  constexpr std::string_view kAssigned = "Successfully assigned ", kTo = " to ";
+  std::vector<std::pair<std::string, std::string>> places;
+  size_t column = std::string_view::npos;  // of `get pods -o wide`
+  bool has_namespace = false;
+  for (const std::string_view line : lines) {
+    if (const size_t at = line.find(kAssigned); at != line.npos) {
+      const std::string_view pod = line.substr(at + kAssigned.size());
+      const size_t to = pod.find(kTo);
+      if (to == pod.npos) continue;
+      std::string_view node = pod.substr(to + kTo.size());
+      const size_t slash = pod.substr(0, to).find('/');
+      places.emplace_back(pod.substr(slash + 1, to - slash - 1), TakeWord(node));  // 0 without one
+      continue;
+    }
+    const bool is_heading = line.starts_with("NAME") && line.find(" READY ") != line.npos;
+    if (is_heading) {
+      column = line.find(" NODE ");
+      has_namespace = line.starts_with("NAMESPACE ");
+      continue;
+    }
+    if (column == line.npos || column + 1 >= line.size() || line[column] != ' ') continue;
+    std::string_view names = line;
+    if (has_namespace) TakeWord(names);
+    const std::string_view pod = TakeWord(names);
+    std::string_view node = line.substr(column + 1);
+    if (node.starts_with(' ') || node.starts_with('<')) continue;
+    places.emplace_back(pod, TakeWord(node));
+  }
+  return places;
+}
+
+std::string_view NodeOf(const Event& event) {
+  constexpr std::string_view kNode = "node/";
+  const std::string_view object = event.object;
+  return object.starts_with(kNode) ? object.substr(kNode.size()) : std::string_view();
 }
 
 }  // namespace answers

@@ -5,8 +5,12 @@
 namespace answers {
 namespace {
 
+std::vector<Event> WordsOf(const std::vector<std::string_view>& lines) {
+  return ReadClusterWords(lines, ReadDescribedPods(lines, {}));
+}
+
 TEST(ClusterWords, OfEachCommandOfKubectl) {
-  const std::vector<Event> events = ReadClusterWords({
+  const std::vector<Event> events = WordsOf({
       "LAST SEEN   TYPE      REASON             OBJECT   MESSAGE",
       "2m          Warning   FailedScheduling   pod/a    0/8 nodes are available: 8 Insufficient "
       "cpu.",
@@ -32,7 +36,7 @@ TEST(ClusterWords, OfEachCommandOfKubectl) {
 }
 
 TEST(ClusterWords, AReasonInAnyColumnAndAMessageOverSeveralLines) {
-  const std::vector<Event> events = ReadClusterWords({
+  const std::vector<Event> events = WordsOf({
       "ml   a-worker-0   0/1   Evicted   0   5m   <none>   n1",
       "a-worker-1   0/1   Failed   0   5m   10.0.0.1   n1   Evicted",
       "a-worker-2   0/1   Init:ErrImagePull   0   5m",
@@ -51,8 +55,8 @@ TEST(ClusterWords, AReasonInAnyColumnAndAMessageOverSeveralLines) {
 }
 
 TEST(ClusterWords, WhatDecidesNothingIsNoEvent) {
-  EXPECT_TRUE(ReadClusterWords({"a-worker-0   1/1   Running   0   5m", "Warning: deprecated",
-                                "reason: Completed", "  3/10 steps", ""})
+  EXPECT_TRUE(WordsOf({"a-worker-0   1/1   Running   0   5m", "Warning: deprecated",
+                       "reason: Completed", "  3/10 steps", ""})
                   .empty());
 }
 
@@ -62,7 +66,7 @@ TEST(ClusterWords, WhichRankADescribedPodIsByItsLabels) {
     labels.emplace_back("      Reason:       OOMKilled");
     labels.emplace_back("Name:             a-2-k2f7x");
     labels.emplace_back("Labels:           batch.kubernetes.io/job-completion-index=2");
-    const std::vector<Event> events = ReadClusterWords(labels);
+    const std::vector<Event> events = WordsOf(labels);
     return events.size() == 1 ? events[0].index : std::optional(-1);
   };
   EXPECT_EQ(index_of({"Labels:           batch.kubernetes.io/job-completion-index=1",

@@ -13,6 +13,7 @@ namespace answers {
 namespace {
 
 constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kLauncherJob = "-launcher-0-";
 
 std::optional<int> NumberAt(std::string_view text, size_t at) {
   const size_t end = std::min(text.find_first_not_of(kDigits, at), text.size());
@@ -62,18 +63,6 @@ std::optional<NumberedFolder> ReadNumberedFolder(std::string_view path) {
 std::string_view StemOf(std::string_view path) {
   path = path.substr(path.rfind('/') + 1);
   return path.substr(0, path.find('.'));
-}
-
-// Returns the index in "train-node-0-2-x7f2k", a pod of a JobSet with one replicated job.
-std::optional<int> RankOfJobSet(std::string_view pod) {
-  constexpr std::string_view kJob = "-node-0-";
-  constexpr size_t kSuffix = 6;  // "-x7f2k"
-  const size_t at = pod.rfind(kJob);
-  if (at == std::string_view::npos) return std::nullopt;
-  std::string_view index = pod.substr(at + kJob.size());
-  const size_t dash = index.find('-');
-  if (dash != std::string_view::npos && index.size() - dash != kSuffix) return std::nullopt;
-  return RankNumber(index.substr(0, dash));
 }
 
 // A path, divided at its last number that may be a rank.
@@ -132,6 +121,20 @@ bool AreLocal(const Alike& alike, const Numbered& of) {
 
 }  // namespace
 
+// JobSet names its Jobs JOBSET-REPLICATEDJOB-INDEX, and Trainer's runtimes have one Job, "node".
+std::optional<int> RankOfNode(std::string_view pod) {
+  constexpr std::string_view kJob = "-node-0-";
+  constexpr size_t kSuffix = 6;  // "-x7f2k"
+  const size_t at = pod.rfind(kJob);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view index = pod.substr(at + kJob.size());
+  const size_t dash = index.find('-');
+  if (dash != std::string_view::npos && index.size() - dash != kSuffix) return std::nullopt;
+  return RankOfDigits(index.substr(0, dash));
+}
+
+bool IsLaunchersPod(std::string_view pod) { return pod.find(kLauncherJob) != pod.npos; }
+
 bool AreOfTwoHosts(std::string_view one, std::string_view other) {
   return one != other && KindOfHost(one) == KindOfHost(other);
 }
@@ -149,6 +152,8 @@ std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>
   const bool has_master = std::any_of(paths.begin(), paths.end(), [](std::string_view path) {
     return StemOf(path).ends_with("-master-0");
   });
+  const bool has_launcher = std::any_of(paths.begin(), paths.end(),
+                                        [](std::string_view path) { return IsLaunchersPod(path); });
   std::vector<std::optional<int>> ranks;
   Alike alike;
   std::map<std::string, std::set<int>> siblings;
@@ -160,8 +165,9 @@ std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>
     // Pods without a file name are from a job, which knows their ranks better.
     const bool is_file = path.find('.') != std::string_view::npos;
     if (!rank && is_file) rank = RankOfPod(StemOf(path), has_master);
-    if (!rank && is_file) rank = RankOfJobSet(StemOf(path));
-    const auto numbered = rank ? std::nullopt : ReadNumbered(path);
+    const auto node = is_file ? RankOfNode(StemOf(path)) : std::nullopt;
+    if (!rank && !has_launcher) rank = node;
+    const auto numbered = rank || node ? std::nullopt : ReadNumbered(path);
     if (numbered) alike[{numbered->before, numbered->behind}].insert(numbered->number);
     ranks.push_back(rank);
   }

@@ -7,9 +7,23 @@
 
 namespace answers {
 
+// Which pods Kubeflow's trainers have given the job.
+struct KubeflowPods {
+  bool has_master = false;
+  bool has_launcher = false;  // of Trainer's MPI runtimes
+};
+
 // The operator's master is rank 0, and worker 0 is rank 1; without a master worker 0 is rank 0.
 // Nullopt for another name.
 std::optional<int> RankOfPod(std::string_view pod, bool has_master);
+
+// The index in "train-node-0-2-x7f2k", a pod of Kubeflow's Trainer v2; the rank, if the pod has one
+// process and the job no launcher (IsLaunchersPod). Nullopt for another name.
+std::optional<int> RankOfNode(std::string_view pod);
+
+// "train-launcher-0-0-k2f7x": mpirun counts this pod of Trainer's MPI runtimes, too, and has all
+// output.
+bool IsLaunchersPod(std::string_view pod);
 
 // For each of the paths of one job: the number after the last "rank" in it, torchrun's folder of a
 // rank ("attempt_0/3/stderr.log"), folders that count from 0 ("0/log", "1/log"), a pod's number

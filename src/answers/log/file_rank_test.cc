@@ -29,6 +29,20 @@ TEST(FileRank, ByPods) {
   EXPECT_EQ(RanksOfFiles({"train-node-0-2-x7f2k.log", "train-node-0-3.log"}), (Ranks{2, 3}));
 }
 
+TEST(FileRank, ByTheNodesOfATrainJob) {
+  EXPECT_EQ(RankOfNode("gpt2-node-0-2-p9bkd"), 2);
+  EXPECT_EQ(RankOfNode("gpt2-node-0-12"), 12);
+  for (const char* const other :
+       {"gpt2-node-1-2-p9bkd", "gpt2-node-0-2-p9", "gpt2-node-0-x-p9bkd", "gpt2-launcher-0-0-p9bkd",
+        "node-0-2-p9bkd", "gpt2-node-0-2-p9bkd-x"}) {
+    EXPECT_EQ(RankOfNode(other), std::nullopt) << other;
+  }
+  EXPECT_EQ(
+      RanksOfFiles({"a-node-0-0-k2f7x.log", "a-node-0-1-p9bkd.log", "a-launcher-0-0-bcdfg.log"}),
+      Ranks(3))
+      << "mpirun counts the launcher, too";
+}
+
 TEST(FileRank, ByTheNumberInWhichNamesDiffer) {
   EXPECT_EQ(RanksOfFiles({"slurm-8812-0.out", "slurm-8812-5.out", "slurm-8812.err"}),
             (Ranks{0, 5, std::nullopt}));

@@ -110,6 +110,38 @@ TEST(FirstRank, APodOfSeveralProcessesIsNoRank) {
       std::nullopt);
 }
 
+TEST(FirstRank, ATrainJobsNodeOfOneProcessIsARank) {
+  const auto from = [](const std::string& pod, std::string_view text) {
+    std::string lines;
+    while (!text.empty()) {
+      const size_t end = text.find('\n') + 1;
+      lines.append(pod).append(text.substr(0, end));
+      text.remove_prefix(end);
+    }
+    return lines;
+  };
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"/w/t.py\", line 3, in main\nKeyError: 'lr'\n";
+  for (const auto& [first, failed] :
+       {std::pair("a-node-0-0-k2bdx node ", "a-node-0-2-p9bkd node "),
+        std::pair("[pod/a-node-0-0-k2bdx/node] ", "[pod/a-node-0-2-p9bkd/node] ")}) {
+    const std::string begin = from(first, "epoch 0 loss 5.1\n");
+    EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", begin + from(failed, raised)}})), 2) << first;
+    for (const std::string_view several :
+         {"Setting OMP_NUM_THREADS environment variable for each process to be 1 in default\n",
+          "  local_ranks=[0, 1]\n"}) {
+      EXPECT_EQ(RankNamedIn(
+                    ReadLogs({{"job.log", begin + from(failed, several) + from(failed, raised)}})),
+                std::nullopt)
+          << several;
+    }
+    EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", from("a-launcher-0-0-bcdfg node ", "ready\n") +
+                                                    from(failed, raised)}})),
+              std::nullopt)
+        << "mpirun counts the launcher, too";
+  }
+}
+
 TEST(FirstRank, ALogMayBeAComment) {
   const Evidence evidence =
       ReadLogs({{"job.log",

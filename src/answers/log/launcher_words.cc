@@ -8,9 +8,9 @@
 #include <set>
 #include <utility>
 
-#include "answers/log/actor_rank.h"
 #include "answers/log/mpi_words.h"
 #include "answers/log/own_stamp.h"
+#include "answers/log/ray_words.h"
 #include "answers/program_words.h"
 #include "answers/signal_words.h"
 #include "base/strings.h"
@@ -394,7 +394,7 @@ void ReadMessages(const Lines& lines, std::vector<LauncherRow>& rows) {
 // log has lost of the table that follows.
 void ReadAgent(const Lines& lines, const RanksOfLocals& ranks_of_locals,
                std::vector<LauncherRow>& rows) {
-  constexpr std::string_view kFailed = "failed (exitcode: ";
+  static constexpr std::string_view kFailed = "failed (exitcode: ";
   const auto line = std::find_if(lines.begin(), lines.end(), [](std::string_view each) {
     return each.find(kFailed) != std::string_view::npos;
   });
@@ -421,31 +421,6 @@ void ReadAgent(const Lines& lines, const RanksOfLocals& ranks_of_locals,
   last.exit_code = agents.exit_code;
   last.pid = agents.pid;
   last.words = agents.words;
-}
-
-// Reads which worker's exception Ray Train's driver has raised: by its PID or, in version 2, in
-// "[Rank 3 Error Snippet]:", of which there is one for each exception and the ranks that have it.
-void ReadRay(const Lines& lines, std::vector<LauncherRow>& rows) {
-  constexpr std::string_view kSnippet = " Error Snippet]:";
-  ActorRanks actors;
-  for (const std::string_view line : lines) actors.ReadRow(line);
-  std::set<std::string_view> snippets;
-  std::set<int> ranks;
-  std::string_view words;
-  for (const std::string_view line : lines) {
-    std::optional<int> rank = actors.RankOfTaskError(line);
-    if (line.starts_with("[Rank ") && line.ends_with(kSnippet)) {
-      snippets.insert(line);
-      if (line.find(',') == std::string_view::npos) rank = NumberBehind(line, "[Rank ");
-    }
-    if (rank) ranks.insert(*rank);
-    if (rank) words = line;
-  }
-  if (ranks.size() != 1 || snippets.size() > 1) return;
-  LauncherRow row;
-  row.rank = *ranks.begin();
-  row.words = words;
-  rows.push_back(std::move(row));
 }
 
 // Whether the process may have ended because of another one's end: launchers ask the others to end,
@@ -537,7 +512,7 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   ReadExplanation(lines, words.rows);
   ReadMessages(lines, words.rows);
   ReadAgent(lines, ReadRanksOfLocals(lines), words.rows);
-  ReadRay(lines, words.rows);
+  if (auto row = ReadRay(lines)) words.rows.push_back(std::move(*row));
   for (const LauncherRow& row : words.rows) {
     if (row.rank && row.pid) AddRankOfPid(words.ranks_of_pids, *row.pid, row.rank);
   }

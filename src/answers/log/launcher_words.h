@@ -31,6 +31,7 @@ struct LauncherRow {
   std::optional<base::Time> time;  // of the launcher's clock
   Ended ended = Ended::kAsWritten;
   bool is_others_cleaned_up = false;  // the launcher says that it ends the other processes now
+  bool has_exception = false;         // the launcher's own lines repeat the rank's exception
   // The rank is the local one, because nothing names another: they are the same on the first node.
   bool is_local = false;
 

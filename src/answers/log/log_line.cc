@@ -4,6 +4,7 @@
 #include <map>
 
 #include "answers/log/actor_rank.h"
+#include "answers/log/file_rank.h"
 #include "answers/log/foreign_prefix.h"
 #include "base/strings.h"
 
@@ -106,6 +107,7 @@ bool TakeRank(LogLine& line) {
   if (!is_global && !is_local && text.empty()) return false;  // a row of torchrun's table
   Take(text, " ");
   (is_local ? line.local_rank : line.rank) = rank;
+  if (!is_local) line.is_rank_of_task = false;
   line.text = text;
   return true;
 }
@@ -172,6 +174,8 @@ bool TakeMpi(LogLine& line) {
   if (blanks % 2 == 1) text.remove_prefix(1);
   if (!line.own_time) line.own_time = ReadOwnStamp(stamp);
   line.rank = rank;
+  line.task = rank;
+  line.is_rank_of_task = true;
   line.text = text;
   return true;
 }
@@ -220,18 +224,26 @@ bool TakeActor(LogLine& line) {
   return true;
 }
 
-// Takes stern's "job-worker-1 pytorch ": the pod and its container.
+// Whether Kubeflow's trainers name pods like this: "job-worker-1", "job-node-0-1-x7f2k".
+bool IsOfKubeflow(std::string_view name) {
+  constexpr std::string_view kCharacters = "abcdefghijklmnopqrstuvwxyz0123456789.-";
+  if (name.find_first_not_of(kCharacters) != std::string_view::npos) return false;
+  if (RankOfNode(name) || IsLaunchersPod(name)) return true;
+  const size_t dash = name.rfind('-');
+  if (dash == std::string_view::npos || dash + 1 == name.size() ||
+      name.find_first_not_of("0123456789", dash + 1) != std::string_view::npos) {
+    return false;
+  }
+  return name.substr(0, dash).ends_with("-worker") || name.substr(0, dash).ends_with("-master");
+}
+
+// Takes stern's "job-worker-1 pytorch " and "job-node-0-1-x7f2k node ": the pod and its container.
 bool TakeStern(LogLine& line) {
   const std::string_view text = line.text;
   const size_t end = text.find(' ');
   if (end == std::string_view::npos) return false;
   const std::string_view name = text.substr(0, end);
-  const size_t dash = name.rfind('-');
-  if (dash == std::string_view::npos || dash + 1 == name.size() ||
-      name.find_first_not_of("0123456789", dash + 1) != std::string_view::npos ||
-      !(name.substr(0, dash).ends_with("-worker") || name.substr(0, dash).ends_with("-master"))) {
-    return false;
-  }
+  if (!IsOfKubeflow(name)) return false;
   const size_t blank = text.find(' ', end + 1);
   if (blank == std::string_view::npos || blank == end + 1) return false;
   line.pod = name;
@@ -247,6 +259,8 @@ bool TakeTask(LogLine& line) {
   const auto rank = TakeNumber(text);
   if (!rank || !Take(text, ": ")) return false;
   line.rank = rank;
+  line.task = rank;
+  line.is_rank_of_task = true;
   line.text = text;
   return true;
 }
@@ -308,6 +322,45 @@ std::optional<LineNumber> ReadLineNumber(std::string_view line) {
   return LineNumber{*number, end + 1, rest.starts_with(": ")};
 }
 
+// Whether srun says in this line how a task of this number ended: "srun: error: n1: tasks 0-3,5:
+// Exited with exit code 1".
+bool NamesTask(std::string_view line, int64_t number) {
+  constexpr std::string_view kTask = ": task";
+  const size_t at = line.find(kTask);
+  if (at == line.npos) return false;
+  line.remove_prefix(at + kTask.size());
+  Take(line, "s");
+  if (!Take(line, " ")) return false;
+  for (const std::string& part : base::Split(line.substr(0, line.find(':')), ',')) {
+    const size_t dash = part.find('-');
+    const auto first = base::ParseInt(part.substr(0, dash));
+    const auto last = dash == part.npos ? first : base::ParseInt(part.substr(dash + 1));
+    if (first && last && *first <= number && number <= *last) return true;
+  }
+  return false;
+}
+
+// Whether all lines but those of Slurm's own programs have a number, and srun names one of these as
+// a task's: then `srun -l` has put them there.
+bool AreOfTasks(const std::vector<std::string_view>& lines,
+                const std::vector<std::optional<LineNumber>>& numbers) {
+  std::vector<std::string_view> ends;
+  for (const std::string_view line : lines) {
+    if (line.starts_with("srun: error: ")) ends.push_back(line);
+  }
+  bool is_named = false;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view line = lines[i];
+    const bool is_slurms = line.starts_with("srun: ") || line.starts_with("slurmstepd: ");
+    const bool is_full = line.find_first_not_of(" \t\r") != line.npos;
+    if (is_full && !is_slurms && (!numbers[i] || !numbers[i]->is_like_task)) return false;
+    is_named = is_named || (numbers[i] && std::any_of(ends.begin(), ends.end(), [&](auto end) {
+                              return NamesTask(end, numbers[i]->number);
+                            }));
+  }
+  return is_named;
+}
+
 // Numbers of lines rise, and each is used once, while several lines of a rank have its number.
 // Removes those numbers, and numbers of a program's list that only look like ranks.
 void TakeLineNumbers(std::vector<std::string_view>& lines) {
@@ -331,7 +384,7 @@ void TakeLineNumbers(std::vector<std::string_view>& lines) {
   // These may be the ranks of a few tasks that each printed one line.
   const bool may_be_ranks =
       is_whole_file && are_like_tasks && last < 3 * static_cast<int64_t>(numbered);
-  if (numbered < kFewest || may_be_ranks) return;
+  if (numbered < kFewest || may_be_ranks || AreOfTasks(lines, numbers)) return;
   for (size_t i = 0; i < lines.size(); ++i) {
     if (!numbers[i] || (!is_whole_file && !numbers[i]->is_like_task)) continue;
     const bool has_blank = numbers[i]->is_like_task && (are_like_tasks || !is_whole_file);
@@ -418,7 +471,11 @@ LogLine Within(const LogLine& outer, std::string_view text) {
   LogLine line = ReadLogLine(text);
   if (outer.time) line.time = outer.time;
   if (outer.own_time) line.own_time = outer.own_time;
-  if (!line.rank) line.rank = outer.rank;
+  if (!line.rank) {
+    line.rank = outer.rank;
+    line.is_rank_of_task = outer.is_rank_of_task;
+  }
+  if (!line.task) line.task = outer.task;
   if (!line.local_rank) line.local_rank = outer.local_rank;
   if (line.pod.empty()) line.pod = outer.pod;
   return line;

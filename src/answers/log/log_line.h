@@ -16,6 +16,8 @@ struct LogLine {
   std::optional<OwnStamp> own_time;
   std::optional<int> rank;
   bool is_rank_field = false;     // the rank is known by TakeRankFields only
+  std::optional<int> task;        // of `srun -l`, or of a tag of mpirun's
+  bool is_rank_of_task = false;   // the rank is that number, and no tag names another
   std::optional<int> local_rank;  // as torchrun's agent of one node counts
   std::string pod;                // or the service, the actor; "" of none
   std::string_view text;
@@ -26,9 +28,9 @@ struct LogLine {
 // --all), "[rank3]:" (PyTorch), "[default3]:" (torchrun --tee: a local rank, of any role), "[3]: "
 // (muster launch), "3: " (srun -l), "[1,3]<stderr>:" (mpirun --tag-output), "[3]<stderr>:"
 // (horovodrun), "[HOST:mpi_rank_3]" (MVAPICH), "worker-1  | " (docker
-// compose), "a-worker-0 pytorch " (stern), "(TrainWorker pid=7, ip=10.0.0.2) " (Ray), "Mar 02
-// 10:11:04 HOST PROGRAM[7]: " (syslog), "[2026-03-02 10:11:04] " or the same without brackets
-// (loggers). Stamps of other loggers are read and kept.
+// compose), "a-worker-0 pytorch " and "a-node-0-2-x7f2k node " (stern), "(TrainWorker pid=7,
+// ip=10.0.0.2) " (Ray), "Mar 02 10:11:04 HOST PROGRAM[7]: " (syslog), "[2026-03-02 10:11:04] " or
+// the same without brackets (loggers). Stamps of other loggers are read and kept.
 // The text is a part of `line`.
 LogLine ReadLogLine(std::string_view line);
 

@@ -60,6 +60,22 @@ TEST(LogLine, NumbersOfLinesAreNoRanks) {
             1U);
 }
 
+TEST(LogLine, NumbersOfTasksThatSrunNamesAreRanksHoweverFewLinesTheyHave) {
+  const auto rank_of_second = [](const char* second, const char* end) {
+    return ReadLogLines({"8: Using NCCL backend", second, "13: can't open file 'a.py'",
+                         "slurmstepd: error: *** STEP 77.1 ON k1 CANCELLED ***", end})[1]
+        .rank;
+  };
+  EXPECT_EQ(rank_of_second("12: failed", "srun: error: k4: tasks 2,12-13: Exited with exit code 2"),
+            12);
+  EXPECT_EQ(rank_of_second("12: failed", "srun: error: k4: task 13: Killed"), 12);
+  EXPECT_EQ(rank_of_second("12: failed", "srun: error: k4: task 3: Killed"), std::nullopt)
+      << "a task that printed a list";
+  EXPECT_EQ(rank_of_second("12: failed", "srun: job 12 queued"), std::nullopt);
+  EXPECT_EQ(rank_of_second("step 12", "srun: error: k4: task 13: Killed"), std::nullopt)
+      << "not every line has one";
+}
+
 TEST(LogLine, AnEmptyLineBehindAStampIsEmpty) {
   EXPECT_EQ(ReadLogLine("2026-03-02T10:11:04Z ").text, "");
   EXPECT_EQ(ReadLogLine("  [rank3]: ValueError: ").text, "ValueError: ");

@@ -10,16 +10,25 @@
 #include <set>
 #include <tuple>
 
+#include "answers/log/attempt.h"
 #include "answers/log/cluster_words.h"
+#include "answers/log/described_pod.h"
 #include "answers/log/error_file.h"
+#include "answers/log/failure_report.h"
 #include "answers/log/file_rank.h"
+#include "answers/log/json_record.h"
 #include "answers/log/launcher_words.h"
 #include "answers/log/log_line.h"
+#include "answers/log/logger_prefix.h"
+#include "answers/log/node_task.h"
 #include "answers/log/own_rank.h"
 #include "answers/log/own_stamp.h"
 #include "answers/log/passed_tests.h"
+#include "answers/log/pod_ranks.h"
 #include "answers/log/rank_field.h"
+#include "answers/log/ray_words.h"
 #include "answers/log/sweep_log.h"
+#include "answers/peers/gathered_error.h"
 #include "answers/peers/named_rank.h"
 #include "answers/peers/watchdog.h"
 #include "answers/witness_line.h"
@@ -49,6 +58,7 @@ struct File {
   std::optional<FailedTrial> trial;
   std::vector<std::string_view> texts;  // of the lines
   LauncherWords words;
+  std::vector<DescribedPod> pods;  // that kubectl describes in the lines
 };
 
 // Which of the programs' own timestamps give the lines their times, if nothing that carried the
@@ -142,14 +152,19 @@ void UnfoldErrorReports(std::vector<Split>& lines) {
 // because many lines of others may follow them.
 std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::string& wanted,
                               std::optional<FailedTrial>& trial) {
-  const bool has_escapes =
-      text.find("\x1b[") != std::string_view::npos || text.find("[0m") != std::string_view::npos;
+  const bool has_escapes = text.find("\x1b[") != std::string_view::npos ||
+                           text.find("[0m") != std::string_view::npos ||
+                           text.find("[39m") != std::string_view::npos;
   std::string plain = has_escapes ? WithoutEscapes(text) : "";
   if (text.find(kStepDaemon) != std::string_view::npos) {
     plain = WithoutStepHosts(has_escapes ? plain : text);
   }
-  std::vector<LogLine> lines = ReadLogLines(WithoutQuoteMarks(
-      LastLines(plain.empty() ? text : plain, wanted.empty() ? limit : std::string_view::npos)));
+  const size_t most = wanted.empty() ? limit : std::string_view::npos;
+  std::vector<std::string_view> texts =
+      WithoutQuoteMarks(LastLines(plain.empty() ? text : plain, most));
+  const std::string unfolded = WithoutJsonRecords(texts);
+  if (!unfolded.empty()) texts = LastLines(unfolded, most);
+  std::vector<LogLine> lines = ReadLogLines(std::move(texts));
   if (wanted.empty()) {
     trial = KeepFailedTrial(lines);
   } else {
@@ -158,6 +173,8 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
       lines.erase(lines.begin(), lines.end() - static_cast<ptrdiff_t>(limit));
   }
   TakeForeignPrefixes(lines);
+  TakeLoggerPrefixes(lines);
+  TakeNodeTasks(lines);
   TakeRankFields(lines);
   for (LogLine& line : lines) {
     // The step's daemon speaks about all tasks, whichever of them it labels.
@@ -177,25 +194,17 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
   return split;
 }
 
-// Returns the number in a path's "attempt_1/", which torchrun writes, and removes that folder from
-// the path.
-int TakeAttempt(std::string& name) {
-  constexpr std::string_view kFolder = "attempt_";
-  const size_t at = name.find(kFolder);
-  if (at == std::string::npos || (at > 0 && name[at - 1] != '/')) return 0;
-  const size_t end = name.find('/', at);
-  if (end == std::string::npos) return 0;
-  const auto number =
-      base::ParseInt(std::string_view(name).substr(at + kFolder.size(), end - at - kFolder.size()));
-  if (!number || *number < 0 || *number > 10'000) return 0;
-  name.erase(at, end + 1 - at);
-  return static_cast<int>(*number);
+// After this line, PyTorch's agent, or Ray Train's controller, starts all ranks again.
+bool IsRestart(std::string_view line) {
+  return IsRestartOfRay(line) ||
+         line.find("; will restart worker group") != std::string_view::npos ||
+         line.find("] Restarting worker group") != std::string_view::npos;
 }
 
-// After this line, PyTorch's agent starts all ranks again.
-bool IsRestart(std::string_view line) {
-  return line.find("; will restart worker group") != std::string_view::npos ||
-         line.find("] Restarting worker group") != std::string_view::npos;
+bool HasRayFinished(const File& file) {
+  std::vector<std::string_view> sources;
+  for (const Split& split : file.lines) sources.push_back(split.pod);
+  return HasFinishedByRay(file.texts, sources);
 }
 
 // Whether the agent says that a later attempt of its workers succeeded, and with it the job.
@@ -230,13 +239,25 @@ bool HasCarriersTimes(const File& file) {
                      [](const Split& split) { return split.line.time.has_value(); });
 }
 
+// Whether torchrun says that it starts several processes: it warns then of OMP_NUM_THREADS
+// (torch/distributed/run.py), and its agent lists their local ranks.
+bool HasSeveralOfTorchrun(std::string_view line) {
+  constexpr std::string_view kWarning = "Setting OMP_NUM_THREADS environment variable for each ";
+  constexpr std::string_view kList = "local_ranks=[";
+  if (line.find(kWarning) != line.npos) return line.find("UserWarning") == line.npos;
+  const size_t list = line.find(kList);
+  return list != line.npos && line.substr(list, line.find(']', list) - list).find(',') != line.npos;
+}
+
 // The pods with several processes, whose numbers are no ranks: the process of a pod that has only
 // one uses the pod's first device.
 std::set<std::string_view> PodsOfSeveral(const File& file) {
   std::set<std::string_view> pods;
   for (const Split& split : file.lines) {
-    const auto nccl = split.pod.empty() ? std::nullopt : ReadNcclPrefix(split.line.text);
-    if (nccl && nccl->device > 0) pods.insert(split.pod);
+    if (split.pod.empty()) continue;
+    const auto nccl = ReadNcclPrefix(split.line.text);
+    const bool has_several = (nccl && nccl->device > 0) || HasSeveralOfTorchrun(split.line.text);
+    if (has_several) pods.insert(split.pod);
   }
   return pods;
 }
@@ -285,6 +306,17 @@ bool IsHere(const LauncherRow& row, const LauncherWords& words) {
          (*row.rank >= words.ranks->first && *row.rank <= words.ranks->last);
 }
 
+// The source of torchrun's table, if each line has one and all tables are from the same one.
+std::optional<std::string_view> TablesPod(const std::vector<Split>& lines) {
+  std::set<std::string_view> pods;
+  for (const Split& split : lines) {
+    if (base::Trim(split.line.text).starts_with("Root Cause (first observed failure)")) {
+      pods.insert(split.pod);
+    }
+  }
+  return pods.size() == 1 && !pods.begin()->empty() ? std::optional(*pods.begin()) : std::nullopt;
+}
+
 // Finds the global rank of a node's local rank, from its lines and from its agent's tables.
 class LocalRanks {
  public:
@@ -296,9 +328,10 @@ class LocalRanks {
     for (const auto& [pod, of_pod] : texts) {
       for (const auto& [local, rank] : ReadRanksOfLocals(of_pod)) ranks_[{pod, local}] = rank;
     }
+    const std::string_view tables = TablesPod(lines).value_or("");
     for (const LauncherRow& row : words.rows) {
       if (!IsHere(row, words)) continue;
-      if (row.rank && row.local_rank && !row.is_local) ranks_[{"", *row.local_rank}] = row.rank;
+      if (row.rank && row.local_rank && !row.is_local) ranks_[{tables, *row.local_rank}] = row.rank;
     }
     for (const Split& split : lines) {
       if (split.rank && split.local_rank) ranks_[{split.pod, *split.local_rank}] = split.rank;
@@ -323,8 +356,16 @@ class LocalRanks {
   std::map<std::pair<std::string_view, int>, std::optional<int>> ranks_;
 };
 
+// Whether the pods of the lines are several nodes, of which one is `pod`.
+bool IsOneOfNodes(const File& file, std::string_view pod) {
+  return !pod.empty() &&
+         std::any_of(file.lines.begin(), file.lines.end(), [pod](const Split& split) {
+           return !split.pod.empty() && AreOfTwoHosts(split.pod, pod);
+         });
+}
+
 // Whether the local ranks are those of several nodes, of which nobody says which ranks they have:
-// a number is in the lines of two pods, or in the files of two hosts.
+// a number is in the files of two hosts, or the lines around it are of two pods.
 bool HasUnknownNodes(const std::vector<File>& files, const std::vector<LocalRanks>& locals) {
   std::map<int, std::set<std::string_view>> names;
   for (size_t i = 0; i < files.size(); ++i) {
@@ -334,6 +375,7 @@ bool HasUnknownNodes(const std::vector<File>& files, const std::vector<LocalRank
       const std::string_view name = split.pod.empty() ? file.log->name : split.pod;
       const auto [place, is_new] = names[*split.local_rank].insert(name);
       if (!is_new) continue;
+      if (IsOneOfNodes(file, split.pod)) return true;
       for (const std::string_view other : names[*split.local_rank]) {
         if (AreOfTwoHosts(name, other)) return true;
       }
@@ -349,16 +391,9 @@ std::vector<std::string_view> TextsOf(const std::vector<Split>& lines) {
   return texts;
 }
 
-// The source of torchrun's table, if each line has one and all tables are from the same one.
-std::optional<std::string> TablesPod(const File& file) {
-  std::set<std::string_view> pods;
-  for (const Split& split : file.lines) {
-    if (base::Trim(split.line.text).starts_with("Root Cause (first observed failure)")) {
-      pods.insert(split.pod);
-    }
-  }
-  return pods.size() == 1 && !pods.begin()->empty() ? std::optional(std::string(*pods.begin()))
-                                                    : std::nullopt;
+bool AreTasksNodes(const File& file) {
+  return std::any_of(file.lines.begin(), file.lines.end(),
+                     [](const Split& split) { return IsNodeTask(split.pod); });
 }
 
 // Whether nothing in the file distinguishes several processes.
@@ -436,19 +471,9 @@ void DropOtherFields(std::vector<File>& files) {
 class KilledRanks {
  public:
   explicit KilledRanks(const std::vector<File>& files) {
-    std::set<int> pids, ranks;
     for (const File& file : files) {
       for (const auto& [pid, rank] : file.words.ranks_of_pids) AddRankOfPid(ranks_, pid, rank);
-      for (const std::string_view text : file.texts) {
-        if (const auto pid = KilledIn(text)) pids.insert(*pid);
-      }
-      for (const LauncherRow& row : file.words.rows) {
-        if (row.rank && row.exit_code == kKilled) ranks.insert(row.pid ? -1 : *row.rank);
-      }
     }
-    // The launcher says which one was killed, without its PID.
-    const bool is_only = pids.size() == 1 && ranks.size() == 1 && *ranks.begin() >= 0;
-    if (is_only) ranks_.try_emplace(*pids.begin(), *ranks.begin());
   }
 
   std::optional<int> RankIn(std::string_view line) const {
@@ -458,8 +483,6 @@ class KilledRanks {
   }
 
  private:
-  static constexpr int kKilled = 137;
-
   static std::optional<int> KilledIn(std::string_view line) {
     constexpr std::string_view kWords = "Killed process ";
     const size_t at = line.find(kWords);
@@ -473,6 +496,21 @@ class KilledRanks {
   RanksOfPids ranks_;
 };
 
+// The number of a pod that is described without a label for it may be in the name of its log.
+void NameDescribedByLogs(std::vector<File>& files) {
+  for (File& file : files) {
+    for (DescribedPod& pod : file.pods) {
+      if (pod.rank || pod.may_have_several) continue;
+      const auto log = std::find_if(files.begin(), files.end(), [&](const File& each) {
+        std::string_view name = each.log->name;
+        name.remove_prefix(name.rfind('/') + 1);  // 0 if there is none
+        return &each != &file && each.rank && name == pod.name + ".log";
+      });
+      if (log != files.end()) pod.rank = log->rank;
+    }
+  }
+}
+
 // Launchers' tables name the error file; otherwise its own name has to do.
 std::optional<int> RankOfErrorFile(const File& error, const std::vector<File>& logs) {
   for (const File& log : logs) {
@@ -485,8 +523,8 @@ std::optional<int> RankOfErrorFile(const File& error, const std::vector<File>& l
 
 class Sorter {
  public:
-  Sorter(bool has_master, bool has_unknown_nodes, const KilledRanks& killed)
-      : has_master_(has_master), has_unknown_nodes_(has_unknown_nodes), killed_(killed) {}
+  Sorter(const KubeflowPods& pods, bool has_unknown_nodes, const KilledRanks& killed)
+      : pods_(pods), has_unknown_nodes_(has_unknown_nodes), killed_(killed) {}
 
   void Add(const File& file, const LocalRanks& locals) {
     std::string name = file.log->name;
@@ -496,13 +534,15 @@ class Sorter {
         file.lines.begin(), file.lines.end(),
         [](const Split& split) { return split.rank.has_value() || split.local_rank.has_value(); });
     const std::set<std::string_view> shared = PodsOfSeveral(file);
+    std::set<size_t> places;  // of those that have its lines
     std::optional<int> section;
     if (file.trial) {
       Rank& rank = RankFor(name, file.rank, "", attempt);
       rank.witnesses.push_back({std::nullopt, "the first trial that failed", file.trial->words});
       rank.exit_code = file.trial->exit_code;
     }
-    for (const Split& split : file.lines) {
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      const Split& split = file.lines[i];
       if (const auto begins = ReadSection(split.line.text)) section = *begins;
       if (IsRestart(split.line.text)) ++attempt;
       std::optional<int> number = locals.RankOf(split);
@@ -512,13 +552,18 @@ class Sorter {
         source = fmt::format("{} local rank {}", source.empty() ? name : source, *split.local_rank);
       }
       if (!number && section && *section >= 0) number = section;
-      if (!number) number = file.rank;
+      const DescribedPod* const described = DescribedAt(file.pods, i);
+      if (!number && described != nullptr) number = described->rank;
+      const bool has_several = described != nullptr && described->may_have_several;
+      if (!number && !has_several) number = file.rank;
       if (!number && !has_prefixes && !shared.contains(split.pod)) {
-        number = RankOfPod(split.pod, has_master_);
+        number = pods_.has_launcher ? std::nullopt : RankOfNode(split.pod);
+        if (!number) number = RankOfPod(split.pod, pods_.has_master);
       }
       if (!number && by_watchdog) number = RankOfWatchdog(split.line.text);
       if (!number) number = killed_.RankIn(split.line.text);
       Rank& rank = RankFor(name, number, source, attempt);
+      places.insert(static_cast<size_t>(&rank - evidence_.ranks.data()));
       if (auto witness = ReadWitness(split.line.text)) {
         rank.witnesses.push_back(std::move(*witness));
         continue;
@@ -527,21 +572,49 @@ class Sorter {
       rank.lines.push_back(split.line);
       rank.lines.back().order += before_;
     }
-    const bool has_recovered = HasRecovered(file) || HavePassedTests(file);
-    if (has_recovered) {
-      for (Rank& rank : evidence_.ranks) {
-        if (rank.name == name && !rank.exit_code) rank.exit_code = 0;
-      }
+    const bool has_finished = HasRayFinished(file);
+    const bool has_recovered = has_finished || HasRecovered(file) || HavePassedTests(file);
+    for (const size_t place : places) {
+      Rank& rank = evidence_.ranks[place];
+      const bool has_succeeded = has_finished || (has_recovered && rank.name == name);
+      if (has_succeeded && !rank.exit_code) rank.exit_code = 0;
     }
     before_ += file.lines.size();
     if (!file.rank && !has_prefixes) NoteDevices(file, name, attempt);
-    AddWords(file.texts, has_recovered ? LauncherWords{} : file.words,
-             TablesPod(file).value_or(name), attempt);
+    AddWords(has_recovered ? LauncherWords{} : file.words,
+             std::string(TablesPod(file.lines).value_or(name)), attempt);
+    for (Event& event : ReadClusterWords(file.texts, file.pods)) {
+      evidence_.events.push_back(std::move(event));
+    }
+    pod_ranks_.Add(file.texts, file.pods);
     for (const Split& split : file.lines) {
       const auto number = locals.RankOf(split);
       const auto missing = MissingAtBarrier(split.line.text, number ? number : file.rank);
       if (missing && !Knows(*missing)) RankFor(name, missing, "", attempt).has_log = false;
     }
+  }
+
+  // Must be called after logs are added, which say the same in more words.
+  void AddFailureReport(const LogFile& file, const FailureReport& report) {
+    const std::string folder = file.name.substr(0, file.name.rfind('/') + 1);  // 0 if there is none
+    for (const LauncherRow& row : report.rows) {
+      const bool is_root = row.rank == report.rank;
+      std::vector<size_t> places = PlacesIn(folder, *row.rank);
+      if (places.empty()) {
+        const Rank& rank = RankFor(file.name, row.rank, "", report.attempt);
+        places.push_back(static_cast<size_t>(&rank - evidence_.ranks.data()));
+      }
+      const auto& ended = report.ended_ranks;
+      for (const size_t place : places) {
+        Rank& rank = evidence_.ranks[place];
+        rank.exit_code = row.exit_code;
+        rank.was_ended_by_us = std::find(ended.begin(), ended.end(), *row.rank) != ended.end();
+        rank.host = row.host;
+        if (is_root) rank.end_words = row.words;
+      }
+      if (is_root) AddReported(places, row.crash, report);
+    }
+    evidence_.first_rank = report.rank;
   }
 
   // Must be called before logs are added, so that launchers' messages about these ranks find them.
@@ -561,6 +634,7 @@ class Sorter {
 
   Evidence Take() {
     JoinReports();
+    pod_ranks_.NameRanksOf(evidence_);
     for (Rank& rank : evidence_.ranks) {
       const auto own = rank.rank ? std::nullopt : OwnRankIn(rank.lines);
       if (own && !Knows(*own)) rank.rank = own;
@@ -571,15 +645,50 @@ class Sorter {
       if (!has_ranks) RankFor(name, device, "", attempt);
     }
     // The others may name a rank that has printed nothing.
-    const auto odd = OddInMismatch(evidence_);
-    if (odd && !Knows(*odd)) {
+    std::set<int> named = NamedAloneByGathered(evidence_);
+    if (const auto odd = OddInMismatch(evidence_)) named.insert(*odd);
+    for (const int number : named) {
+      if (Knows(number)) continue;
       const auto [name, attempt] = std::pair(evidence_.ranks[0].name, evidence_.ranks[0].attempt);
-      RankFor(name, odd, "", attempt).has_log = false;
+      RankFor(name, number, "", attempt).has_log = false;
     }
     return std::move(evidence_);
   }
 
  private:
+  // Those that have lines of this rank in files of the folder.
+  std::vector<size_t> PlacesIn(std::string_view folder, int number) const {
+    std::vector<size_t> places;
+    for (size_t i = 0; i < evidence_.ranks.size(); ++i) {
+      const Rank& rank = evidence_.ranks[i];
+      if (rank.rank == number && rank.name.starts_with(folder)) places.push_back(i);
+    }
+    return places;
+  }
+
+  // Adds what the report says about the rank that failed first.
+  void AddReported(const std::vector<size_t>& places, const std::string& crash,
+                   const FailureReport& report) {
+    const bool has_words = std::any_of(places.begin(), places.end(), [this](size_t place) {
+      const std::vector<Line>& lines = evidence_.ranks[place].lines;
+      return std::any_of(lines.begin(), lines.end(),
+                         [](const Line& line) { return !base::Trim(line.text).empty(); });
+    });
+    for (const size_t place : places) {
+      if (crash.empty()) break;
+      evidence_.ranks[place].witnesses.push_back({std::nullopt, std::string(kPythonsStack),
+                                                  fmt::format("rank {}: {}", report.rank, crash)});
+    }
+    Rank& rank = evidence_.ranks[places.back()];
+    const auto add = [&](std::string text) {
+      rank.lines.push_back({std::nullopt, std::move(text), before_++});
+    };
+    if (!has_words) {
+      for (const Line& line : report.last_lines) add(line.text);
+    }
+    if (!report.why.empty()) add("why       : " + report.why);
+  }
+
   // A rank that has printed its exception gets its time from the error file.
   void JoinReports() {
     std::vector<size_t> joined;
@@ -635,9 +744,7 @@ class Sorter {
     return evidence_.ranks[found->second];
   }
 
-  // Adds what launchers and kubectl say in these lines.
-  void AddWords(const std::vector<std::string_view>& texts, const LauncherWords& words,
-                const std::string& name, int attempt) {
+  void AddWords(const LauncherWords& words, const std::string& name, int attempt) {
     for (const LauncherRow& row : words.rows) {
       if (row.is_local && has_unknown_nodes_) continue;
       if (IsHere(row, words)) Note(row, name, attempt);
@@ -648,7 +755,6 @@ class Sorter {
       evidence_.first_rank = words.first_rank;
       first_time_ = words.first_time;
     }
-    for (Event& event : ReadClusterWords(texts)) evidence_.events.push_back(std::move(event));
   }
 
   // If NCCL's lines are all that names processes, those are ranks, too.
@@ -695,7 +801,9 @@ class Sorter {
     if (!row.rank) return;
     const auto known = std::find_if(evidence_.ranks.rbegin(), evidence_.ranks.rend(),
                                     [&row](const Rank& rank) { return rank.rank == row.rank; });
-    Rank& rank = known != evidence_.ranks.rend() ? *known : RankFor(file, row.rank, "", attempt);
+    const bool is_here =
+        known != evidence_.ranks.rend() && (!row.has_exception || known->name == file);
+    Rank& rank = is_here ? *known : RankFor(file, row.rank, "", attempt);
     if (row.exit_code) rank.exit_code = row.exit_code;
     if (!row.words.empty()) rank.end_words = row.words;
     if (!row.host.empty()) rank.host = row.host;
@@ -705,12 +813,14 @@ class Sorter {
     }
   }
 
-  const bool has_master_, has_unknown_nodes_;
+  const KubeflowPods pods_;
+  const bool has_unknown_nodes_;
   const KilledRanks& killed_;
   Evidence evidence_;
   std::optional<base::Time> first_time_;  // when evidence_.first_rank failed
   std::map<std::tuple<std::string, int, int>, size_t> places_;
   std::vector<std::tuple<std::string, int, int>> devices_;  // file, device, attempt
+  PodRanks pod_ranks_;
   std::map<size_t, ErrorReport> reports_;  // by the index of a Rank that has only this file
   size_t before_ = 0;
 };
@@ -726,16 +836,30 @@ std::vector<Line> ReadLines(std::string_view text, size_t limit) {
 }
 
 Evidence ReadLogs(const std::vector<LogFile>& files) {
-  const bool has_master = std::any_of(files.begin(), files.end(), [](const LogFile& file) {
-    return file.text.find("-master-0") != std::string_view::npos;
-  });
+  const auto have = [&files](std::string_view words) {
+    return std::any_of(files.begin(), files.end(), [words](const LogFile& file) {
+      return file.text.find(words) != std::string_view::npos ||
+             file.name.find(words) != std::string::npos;
+    });
+  };
+  const KubeflowPods pods{have("-master-0"), have("-launcher-0-")};
   std::vector<std::string_view> names;
   for (const LogFile& log : files) names.emplace_back(log.name);
   const std::vector<std::optional<int>> ranks = RanksOfFiles(names);
+  const LastAttempts last(names);
   std::vector<File> read, errors;
+  std::vector<std::pair<const LogFile*, FailureReport>> reports;
   for (size_t i = 0; i < files.size(); ++i) {
+    if (last.IsEarlier(files[i].name)) continue;
+    if (auto report =
+            IsFailureReport(files[i].name) ? ReadFailureReport(files[i].text) : std::nullopt) {
+      reports.emplace_back(&files[i], std::move(*report));
+      continue;
+    }
     if (IsErrorFile(files[i].name)) {
-      errors.push_back({&files[i], ranks[i], {}, {}, {}, {}});
+      File& error = errors.emplace_back();
+      error.log = &files[i];
+      error.rank = ranks[i];
       continue;
     }
     File& file = read.emplace_back();
@@ -746,9 +870,12 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
   DropOtherFields(read);
   for (File& file : read) {  // the texts are views of lines that do not move any more
     file.texts = TextsOf(file.lines);
-    file.words = ReadLauncherWords(file.texts);
+    file.words =
+        ReadLauncherWords(AreTasksNodes(file) ? WithoutEndsOfTasks(file.texts) : file.texts);
     if (!file.words.ranks) file.words.ranks = file.log->ranks;
+    file.pods = ReadDescribedPods(file.texts, pods);
   }
+  NameDescribedByLogs(read);
   NameRanksByEnvironment(read);
   // Programs' timestamps have an unknown time zone and cannot be compared with the times of error
   // files.
@@ -757,12 +884,13 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
   std::vector<LocalRanks> locals;
   locals.reserve(read.size());
   for (const File& file : read) locals.emplace_back(file.lines, file.words);
-  Sorter sorter(has_master, HasUnknownNodes(read, locals), killed);
+  Sorter sorter(pods, HasUnknownNodes(read, locals), killed);
   for (const File& file : errors) sorter.AddErrorFile(file, RankOfErrorFile(file, read));
   for (size_t i = 0; i < read.size(); ++i) {
     TakeOwnTimes(read[i], clock);
     sorter.Add(read[i], locals[i]);
   }
+  for (const auto& [file, report] : reports) sorter.AddFailureReport(*file, report);
   return sorter.Take();
 }
 

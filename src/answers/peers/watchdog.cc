@@ -76,16 +76,42 @@ std::string Describe(const Report& report) {
                      report.sequence.value_or(0));
 }
 
-void FindMismatch(const std::vector<Report>& reports, Watchdogs& found) {
-  std::map<std::pair<std::string_view, int64_t>, const Report*> first;
+// The rank that waited in another call than three or more others, which waited in the same one.
+// Nullopt if half of the ranks up to `last` or more may have waited where it did.
+std::optional<int> OddIn(const std::vector<const Report*>& waiting, int last) {
+  constexpr size_t kFewest = 3;
+  for (const Report* const odd : waiting) {
+    const Report* other = nullptr;
+    std::set<int> others;
+    const bool is_odd = std::all_of(waiting.begin(), waiting.end(), [&](const Report* each) {
+      if (each->rank == odd->rank) return !Differ(*each, *odd);
+      if (other == nullptr) other = each;
+      others.insert(each->rank);
+      return Differ(*each, *odd) && !Differ(*each, *other);
+    });
+    const bool are_most =
+        others.size() >= kFewest && others.size() * 2 > static_cast<size_t>(last) + 1;
+    if (is_odd && are_most) return odd->rank;
+  }
+  return std::nullopt;
+}
+
+void FindMismatch(const std::vector<Report>& reports, int last, Watchdogs& found) {
+  std::map<std::pair<std::string_view, int64_t>, std::vector<const Report*>> waiting;
+  const std::vector<const Report*>* differing = nullptr;
   for (const Report& report : reports) {
     if (!report.sequence) continue;
-    const auto [known, is_new] = first.try_emplace({report.group, *report.sequence}, &report);
-    if (is_new || known->second->rank == report.rank || !Differ(*known->second, report)) continue;
-    found.one = Describe(*known->second);
+    std::vector<const Report*>& same = waiting[{report.group, *report.sequence}];
+    same.push_back(&report);
+    if (differing != nullptr || same.front()->rank == report.rank ||
+        !Differ(*same.front(), report)) {
+      continue;
+    }
+    found.one = Describe(*same.front());
     found.other = Describe(report);
-    return;
+    differing = &same;
   }
+  if (differing != nullptr) found.odd = OddIn(*differing, last);
 }
 
 void FindBehind(const std::vector<Report>& reports, Watchdogs& found) {
@@ -256,7 +282,10 @@ Watchdogs ReadWatchdogs(const Evidence& evidence) {
     for (Report& report : reports) report.group = *groups.begin();
   }
   Watchdogs found;
-  FindMismatch(reports, found);
+  int last = 0;
+  for (const Rank& rank : evidence.ranks) last = std::max(last, rank.rank.value_or(0));
+  for (const Report& report : reports) last = std::max(last, report.rank);
+  FindMismatch(reports, last, found);
   if (found.one.empty()) FindBehind(reports, found);
   if (found.one.empty() && !found.behind) FindEarlier(reports, found);
   if (found.one.empty() && !found.behind) FindAbsent(evidence, reports, found);

@@ -26,6 +26,8 @@ struct Watchdogs {
   // Two ranks had different calls under the same number of the same group: the call in which each
   // waited.
   std::string one, other;
+  // The only one that waited in another of these two calls than most ranks, three or more.
+  std::optional<int> odd;
   // The rank that had not entered the call in which others waited, that waited in an earlier one,
   // or that said it was done while all others waited, and the line that shows it; unset if several
   // were equally late. Otherwise the line of the first that waited.

@@ -45,6 +45,31 @@ TEST(Watchdogs, SizesDoNotFitWhereAllRanksGiveAsMuch) {
   EXPECT_FALSE(sizes("ALLTOALL_BASE"));
 }
 
+TEST(Watchdogs, ThreeAgainstOneNameTheOne) {
+  const auto waits = [](int rank, int elements) {
+    return Caught(rank, "0", 7, "ALLREDUCE", elements);
+  };
+  const auto odd = [](const std::string& log) {
+    return ReadWatchdogs(ReadLogs({{"out", log}})).odd;
+  };
+  const std::string three = waits(0, 10) + waits(2, 10) + waits(3, 10);
+  EXPECT_EQ(odd(three + waits(1, 9)), 1);
+  EXPECT_EQ(odd(waits(4, 9) + waits(1, 10) + three), 4);
+  EXPECT_EQ(odd(three + Caught(1, "0", 7, "BROADCAST", 10)), 1);
+  EXPECT_EQ(odd(waits(0, 10) + waits(2, 10) + waits(1, 9)), std::nullopt) << "of only two";
+  EXPECT_EQ(odd(three + waits(1, 9) + waits(4, 9)), std::nullopt);
+  EXPECT_EQ(odd(three + waits(1, 9) + waits(4, 8)), std::nullopt);
+  EXPECT_EQ(odd(three + waits(1, 9) + waits(1, 10)), std::nullopt) << "it waited in both";
+  EXPECT_EQ(odd(three + waits(1, 9) + "[rank7]: step 1\n"), std::nullopt)
+      << "ranks 4 to 7 may have waited where rank 1 did";
+  EXPECT_EQ(odd(three + waits(1, 10)), std::nullopt);
+  const Evidence evidence = ReadLogs({{"out", three + waits(1, 9)}});
+  const Verdict verdict = Explain(evidence);
+  EXPECT_EQ(verdict.kind, "collective-mismatch");
+  ASSERT_TRUE(verdict.rank);
+  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 1);
+}
+
 TEST(Watchdogs, NumbersOfTwoGroupsAreNotCompared) {
   EXPECT_TRUE(ReadWatchdogs(ReadLogs({{"out", Caught(0, "2", 7, "ALLREDUCE", 10) +
                                                   Caught(1, "3", 7, "BROADCAST", 10)}}))

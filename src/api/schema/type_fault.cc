@@ -59,7 +59,7 @@ std::string_view GoValue(const text::Json& value) {
   return text::TypeName(value);
 }
 
-class TypeWalk {
+class Walk {
  public:
   std::string Check(const text::Json& value, const Shape& shape) {
     if (value.is_null()) return "";
@@ -154,7 +154,7 @@ class TypeWalk {
 }  // namespace
 
 std::string TypeFault(const text::Json& object, const Shape& shape) {
-  return TypeWalk().Check(object, shape);
+  return Walk().Check(object, shape);
 }
 
 }  // namespace api

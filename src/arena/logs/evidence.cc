@@ -12,7 +12,9 @@
 #include <map>
 #include <set>
 
+#include "answers/log/described_pod.h"
 #include "answers/log/error_file.h"
+#include "answers/log/failure_report.h"
 #include "answers/log/read_log.h"
 #include "answers/loss_watch.h"
 #include "answers/rule.h"
@@ -447,6 +449,12 @@ std::string ReadStdin() {
   return text;
 }
 
+// Whether kubectl has printed it with `get pods -o json`.
+bool HasPods(const std::string& path) {
+  const auto text = ReadEnd(path);
+  return text && answers::IsPodsJson(*text);
+}
+
 bool IsCompressed(std::string_view path) {
   return path.ends_with(".gz") || path.ends_with(".zst") || path.ends_with(".xz") ||
          path.ends_with(".bz2");
@@ -514,8 +522,11 @@ base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths
       }
       if (failed) return Fail(base::Errno(failed.value(), fmt::format("read \"{}\"", path)));
       for (const std::string& file : files) {
-        // Launchers' reports repeat the logs, but error files also contain times.
-        if (file.ends_with(".json") && !answers::IsErrorFile(file)) {
+        // Launchers' reports repeat the logs, but error files also contain times, and muster's own
+        // report says which rank was first.
+        const bool is_read =
+            answers::IsErrorFile(file) || answers::IsFailureReport(file) || HasPods(file);
+        if (file.ends_with(".json") && !is_read) {
           report = file;
           continue;
         }

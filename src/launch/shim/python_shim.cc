@@ -147,7 +147,7 @@ void Print(int fd, const std::string& text) {
   [[maybe_unused]] const ssize_t written = ::write(fd, text.data(), text.size());
 }
 
-int RefuseShim(const std::string& message, int code) {
+int Refuse(const std::string& message, int code) {
   Print(2, fmt::format("muster python-shim: error: {}\n", message));
   return code;
 }
@@ -172,21 +172,21 @@ int PythonShimMain(const std::vector<std::string>& args, const base::Environment
   }
   if (words.size() == 2 && words[0] == "pods") {
     const auto made = MakePodFolder(words[1]);
-    return made ? 0 : RefuseShim(made.error().message, 1);
+    return made ? 0 : Refuse(made.error().message, 1);
   }
   const bool is_known = !words.empty() && (words[0] == "install" || words[0] == "remove");
   if (is_known && words.size() > 1) {
-    return RefuseShim(
-        fmt::format("\"{}\" is not expected: --python names the interpreter", words[1]), 2);
+    return Refuse(fmt::format("\"{}\" is not expected: --python names the interpreter", words[1]),
+                  2);
   }
   if (!is_known) {
-    return RefuseShim("needs install or remove; see muster python-shim --help", 2);
+    return Refuse("needs install or remove; see muster python-shim --help", 2);
   }
   const auto python = FindPython(asked, environment, "/");
-  if (!python) return RefuseShim(python.error().message, 1);
+  if (!python) return Refuse(python.error().message, 1);
   const bool installs = words[0] == "install";
   const auto done = installs ? InstallShim(*python, environment) : RemoveShim(*python, environment);
-  if (!done) return RefuseShim(done.error().message, 1);
+  if (!done) return Refuse(done.error().message, 1);
   if (installs) {
     Print(1, fmt::format("installed {}\nundo with: muster python-shim remove --python {}\n", *done,
                          *python));

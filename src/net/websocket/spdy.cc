@@ -27,7 +27,7 @@ constexpr size_t kSynStreamHead = 10;
 // HEADERS: the stream.
 constexpr size_t kHeadersHead = 4;
 
-auto MalformedSpdy(std::string_view what) {
+auto Malformed(std::string_view what) {
   return base::Fail(base::Code::kInvalidArgument, fmt::format("malformed SPDY frame: {}", what));
 }
 
@@ -176,13 +176,13 @@ std::string Pack(z_stream_s& stream, std::string_view block) {
 base::Result<Headers> ParseHeaderBlock(std::string_view block) {
   size_t at = 0;
   const auto number = [&]() -> base::Result<uint32_t> {
-    if (block.size() - at < 4) return MalformedSpdy("headers end too early");
+    if (block.size() - at < 4) return Malformed("headers end too early");
     at += 4;
     return ReadNumber(block, at - 4, 4);
   };
   const auto text = [&]() -> base::Result<std::string> {
     TRY_ASSIGN(const uint32_t size, number());
-    if (block.size() - at < size) return MalformedSpdy("headers end too early");
+    if (block.size() - at < size) return Malformed("headers end too early");
     at += size;
     return std::string(block.substr(at - size, size));
   };
@@ -193,7 +193,7 @@ base::Result<Headers> ParseHeaderBlock(std::string_view block) {
     TRY_ASSIGN(std::string value, text());
     headers.emplace_back(std::move(name), std::move(value));
   }
-  if (at != block.size()) return MalformedSpdy("more than its headers");
+  if (at != block.size()) return Malformed("more than its headers");
   return headers;
 }
 
@@ -234,7 +234,7 @@ base::Status SpdyParser::BeginFrame(std::vector<SpdyEvent>& events) {
   left_ = ReadNumber(head_, 5, 3);
   control_.clear();
   if (IsControl(head_)) {
-    if ((ReadNumber(head_, 0, 2) & 0x7fff) != kSpdyVersion) return MalformedSpdy("not version 3");
+    if ((ReadNumber(head_, 0, 2) & 0x7fff) != kSpdyVersion) return Malformed("not version 3");
     if (left_ > kMaxSpdyControlBytes) {
       return base::Fail(base::Code::kExhausted, "a SPDY control frame is too large");
     }
@@ -260,9 +260,9 @@ base::Status SpdyParser::EndControl(uint32_t type, uint32_t stream,
                                     std::vector<SpdyEvent>& events) {
   switch (type) {
     case kSynStream: {
-      if (control_.size() < kSynStreamHead) return MalformedSpdy("a short SYN_STREAM");
+      if (control_.size() < kSynStreamHead) return Malformed("a short SYN_STREAM");
       if (stream % 2 == 0 || stream <= last_stream_) {
-        return MalformedSpdy("a stream's number is out of turn");
+        return Malformed("a stream's number is out of turn");
       }
       last_stream_ = stream;
       TRY_ASSIGN(const std::string block,
@@ -272,16 +272,16 @@ base::Status SpdyParser::EndControl(uint32_t type, uint32_t stream,
       return {};
     }
     case kHeaders:
-      if (control_.size() < kHeadersHead) return MalformedSpdy("a short HEADERS");
+      if (control_.size() < kHeadersHead) return Malformed("a short HEADERS");
       // Unused, but the compression of the next block depends on them.
       TRY(Unpack(std::string_view(control_).substr(kHeadersHead)));
       return {};
     case kRstStream:
-      if (control_.size() != 8) return MalformedSpdy("RST_STREAM is of 8 bytes");
+      if (control_.size() != 8) return Malformed("RST_STREAM is of 8 bytes");
       events.push_back({SpdyEvent::Kind::kReset, stream, {}, {}});
       return {};
     case kPing:
-      if (control_.size() != 4) return MalformedSpdy("PING is of 4 bytes");
+      if (control_.size() != 4) return Malformed("PING is of 4 bytes");
       events.push_back({SpdyEvent::Kind::kPing, ReadNumber(control_, 0, 4), {}, {}});
       return {};
     default:  // SETTINGS, GOAWAY, WINDOW_UPDATE, unknown frames
@@ -303,14 +303,14 @@ base::Result<std::string> SpdyParser::Unpack(std::string_view block) {
     if (result == Z_NEED_DICT) {
       if (::inflateSetDictionary(inflate_.get(), ZlibBytes(Dictionary()),
                                  static_cast<uInt>(Dictionary().size())) != Z_OK) {
-        return MalformedSpdy("headers are packed by another dictionary");
+        return Malformed("headers are packed by another dictionary");
       }
       continue;
     }
-    if (result != Z_OK && result != Z_BUF_ERROR) return MalformedSpdy("headers cannot be unpacked");
+    if (result != Z_OK && result != Z_BUF_ERROR) return Malformed("headers cannot be unpacked");
     if (inflate_->avail_out > 0) break;
   }
-  if (inflate_->avail_in > 0) return MalformedSpdy("headers cannot be unpacked");
+  if (inflate_->avail_in > 0) return Malformed("headers cannot be unpacked");
   return text;
 }
 

@@ -55,7 +55,7 @@ constexpr std::array<std::string_view, 41> kCapabilities = {"CHOWN",
                                                             "BPF",
                                                             "CHECKPOINT_RESTORE"};
 
-tl::unexpected<NotReady> RefuseSecurity(const text::Json& container, std::string_view why) {
+tl::unexpected<NotReady> Refuse(const text::Json& container, std::string_view why) {
   return tl::unexpected<NotReady>(NotReady{
       "CreateContainerConfigError",
       fmt::format("container {}: securityContext: {}", text::GetString(container, {"name"}), why),
@@ -83,7 +83,7 @@ OrNotReady<std::optional<uint32_t>> IdOf(const text::Json& pod, const text::Json
   if (setting == nullptr) return std::optional<uint32_t>();
   const int64_t id = setting->is_int64() ? setting->get_int64() : -1;
   if (id < 0 || id > std::numeric_limits<int32_t>::max()) {
-    return RefuseSecurity(container, fmt::format("bad {} {}", name, text::ToJson(*setting)));
+    return Refuse(container, fmt::format("bad {} {}", name, text::ToJson(*setting)));
   }
   return std::optional(static_cast<uint32_t>(id));
 }
@@ -101,8 +101,8 @@ OrNotReady<uint64_t> CapabilitiesIn(const text::Json& container, std::string_vie
     }
     const auto found = std::find(kCapabilities.begin(), kCapabilities.end(), name);
     if (found == kCapabilities.end()) {
-      return RefuseSecurity(container, fmt::format("unknown capability {} in capabilities.{}",
-                                                   text::ToJson(item), list));
+      return Refuse(container, fmt::format("unknown capability {} in capabilities.{}",
+                                           text::ToJson(item), list));
     }
     named |= uint64_t{1} << (found - kCapabilities.begin());
   }
@@ -124,13 +124,13 @@ OrNotReady<Security> SecurityOf(const text::Json& pod, const text::Json& contain
   if (!added) return tl::unexpected<NotReady>(std::move(added.error()));
   if (IsSet(SettingOf(pod, container, "runAsNonRoot"))) {
     if (!*user && is_in_image) {
-      return RefuseSecurity(container,
-                            "runAsNonRoot, but the user of the image is not known here: set "
-                            "runAsUser");
+      return Refuse(container,
+                    "runAsNonRoot, but the user of the image is not known here: set "
+                    "runAsUser");
     }
     if (user->value_or(own_user) == 0) {
-      return RefuseSecurity(
-          container, "runAsNonRoot, but it would run as root: set runAsUser to another user");
+      return Refuse(container,
+                    "runAsNonRoot, but it would run as root: set runAsUser to another user");
     }
   }
   security.rights.user = *user;

@@ -1,0 +1,121 @@
+#include "answers/log/json_record.h"
+
+#include <gtest/gtest.h>
+
+#include "answers/log/read_log.h"
+#include "answers/verdict.h"
+
+namespace answers {
+namespace {
+
+const std::string kFrames =
+    R"(Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\n    step()\nKeyError: 'lr')";
+
+std::string Unfolded(const std::string& record) { return WithoutJsonRecords({record}); }
+
+struct Told {
+  std::optional<int> rank;
+  std::string kind, line, where, name;
+};
+
+Told TellOf(const std::string& log) {
+  const Evidence evidence = ReadLogs({{"job.log", log}});
+  const Verdict verdict = Explain(evidence);
+  Told told{std::nullopt, verdict.kind, verdict.line,
+            verdict.file + ":" + std::to_string(verdict.file_line), ""};
+  if (!verdict.rank) return told;
+  told.rank = evidence.ranks[*verdict.rank].rank;
+  told.name = evidence.ranks[*verdict.rank].name;
+  return told;
+}
+
+TEST(JsonRecord, ATracebackInAFieldIsReadLineByLine) {
+  for (
+      const char* const record :
+      {R"({"levelname": "ERROR", "message": "failed", "exc_info": "$"})",
+       R"({"message": "failed", "exc_info": "$"})",
+       R"({"level":"error","msg":"failed","error":{"type":"KeyError","stack_trace":"$"}})",
+       R"({"event": "failed", "level": "error", "exception": "$"})",
+       R"({"severity": "ERROR", "message": "failed\n$"})",
+       R"({"severity": "ERROR", "message": "$"})",
+       R"({"text": "2026-03-02 10:11:04 | ERROR | a:f:3 - failed\n$\n", "record": {"exception": {"type": "KeyError"}}})",
+       R"({"log":"{\"level\":\"error\",\"message\":\"failed\",\"exc_info\":\"#\"}\n","stream":"stderr"})",
+       R"({"insertId": "x", "severity": "ERROR", "jsonPayload": {"message": "failed", "exc_info": "$"}})",
+       R"(4: {"level": "error", "message": "failed", "exc_info": "$"})"}) {
+    std::string log = record;
+    if (const size_t at = log.find('$'); at != log.npos) log.replace(at, 1, kFrames);
+    if (const size_t at = log.find('#'); at != log.npos) {
+      std::string again;
+      for (const char c : kFrames)
+        again += c == '\\' || c == '"' ? std::string("\\") + c : std::string(1, c);
+      log.replace(at, 1, again);
+    }
+    const Told told = TellOf("{\"level\": \"info\", \"message\": \"step 1\"}\n" + log + "\n");
+    EXPECT_EQ(told.kind, "exception") << log;
+    EXPECT_EQ(told.line, "KeyError: 'lr'") << log;
+    EXPECT_EQ(told.where, "/w/a.py:3") << log;
+  }
+}
+
+TEST(JsonRecord, TheRankOfARecordIsThatOfItsTraceback) {
+  std::string log;
+  for (int rank = 0; rank < 4; ++rank) {
+    log +=
+        "{\"rank\": " + std::to_string(rank) + ", \"level\": \"info\", \"message\": \"ready\"}\n";
+  }
+  log += R"({"rank": 2, "level": "error", "message": "failed", "exc_info": ")" + kFrames + "\"}\n";
+  log += R"({"rank": 0, "level": "error", "message": "Connection closed by peer"})";
+  EXPECT_EQ(TellOf(log).rank, 2);
+}
+
+TEST(JsonRecord, CollectorsWrapLinesThatHavePrefixesAndPods) {
+  const std::string form = R"({"log":"$\n","stream":"stderr","time":"2026-03-02T10:11:04.5Z"})";
+  const auto wrap = [&](std::string text) { return std::string(form).replace(8, 1, text) + "\n"; };
+  const Told docker = TellOf(wrap("[rank3]: Traceback (most recent call last):") +
+                             wrap("[rank3]:   File \\\"/w/a.py\\\", line 3, in f") +
+                             wrap("[rank3]: KeyError: 'lr'") +
+                             wrap("[rank0]: RuntimeError: Connection closed by peer"));
+  EXPECT_EQ(docker.rank, 3);
+  EXPECT_EQ(docker.line, "KeyError: 'lr'");
+
+  const auto pod = [](const std::string& name, const std::string& text) {
+    return R"({"textPayload":")" + text +
+           R"(","severity":"ERROR","resource":{"labels":{"pod_name":")" + name +
+           R"(","container_name":"pytorch"}},"timestamp":"2026-03-02T10:11:04.5Z"})" + "\n";
+  };
+  const Told cloud = TellOf(pod("pt-master-0", "RuntimeError: Connection closed by peer") +
+                            pod("pt-worker-1", kFrames));
+  EXPECT_EQ(cloud.name, "pt-worker-1");
+  EXPECT_EQ(cloud.rank, 2);
+}
+
+TEST(JsonRecord, StructlogsFramesBecomeATraceback) {
+  const Told told = TellOf(
+      R"({"event": "failed", "level": "error", "exception": [{"exc_type": "KeyError", "exc_value": "'lr'", "frames": [{"filename": "/w/a.py", "lineno": 3, "name": "f"}]}]})");
+  EXPECT_EQ(told.line, "KeyError: 'lr'");
+  EXPECT_EQ(told.where, "/w/a.py:3");
+}
+
+TEST(JsonRecord, KeepsItsTimeInWhicheverForm) {
+  const std::string text = "2026-03-02T10:11:04.500000Z ready\n";
+  for (const char* const time : {"\"time\": 1772446264.5", "\"ts\": 1772446264500",
+                                 "\"__REALTIME_TIMESTAMP\": \"1772446264500000\"",
+                                 "\"timestamp\": \"2026-03-02T10:11:04.500000Z\""}) {
+    EXPECT_EQ(Unfolded(std::string("{") + time + ", \"message\": \"ready\"}"), text) << time;
+  }
+  EXPECT_EQ(Unfolded(R"({"asctime": "2026-03-02 10:11:04,500", "message": "ready"})"),
+            "2026-03-02 10:11:04,500 ready\n");
+}
+
+TEST(JsonRecord, IsNoOtherObject) {
+  for (const char* const line :
+       {R"({"loss": 0.3, "step": 4})",
+        R"({"text": "Traceback (most recent call last):", "label": 1})",
+        R"({"level": "info", "message": {"a": 1}})", R"({"level": "info", "message": "cut)",
+        R"(config: {"level": "info", "message": "x"} and more)", R"(["level", "message"])", ""}) {
+    EXPECT_EQ(Unfolded(line), "") << line;
+  }
+}
+
+}  // namespace
+}  // namespace answers

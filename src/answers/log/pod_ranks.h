@@ -1,0 +1,33 @@
+// The ranks that the cluster's events are about.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "answers/evidence.h"
+#include "answers/log/described_pod.h"
+
+namespace answers {
+
+class PodRanks {
+ public:
+  // Reads where pods were in a file's lines, and which ranks the pods are that these describe.
+  void Add(const std::vector<std::string_view>& lines, const std::vector<DescribedPod>& pods);
+
+  // Gives events the rank of their pod: by what describes it, or as the only rank of a log with its
+  // name. Those of a node get the rank of the only one that was there.
+  void NameRanksOf(Evidence& evidence) const;
+
+ private:
+  std::optional<int> RankOf(std::string_view pod, const std::vector<Rank>& ranks) const;
+
+  std::map<std::string, std::set<std::string>, std::less<>> places_;  // pods by nodes
+  // nullopt: the pod may have several
+  std::map<std::string, std::optional<int>, std::less<>> described_;
+};
+
+}  // namespace answers
