@@ -320,6 +320,17 @@ TEST(Explain, ACrashSaysItsSignalAndAnOomKillWhoKilled) {
             "OOMKilled: container pytorch was killed: it used 720 MiB");
 }
 
+TEST(Explain, WhatEndedAWholePodOfThisMachineIsKnown) {
+  const auto verdict_of = [](const char* reason) {
+    Rank rank = RankOf(0, 137, 3, "step 1 loss 2\n");
+    rank.reason = reason;
+    return Explain({.ranks = {rank}});
+  };
+  EXPECT_EQ(verdict_of("NodeRebooted").kind, "node-lost");
+  EXPECT_EQ(verdict_of("ShimLost").kind, "stopped");
+  EXPECT_EQ(verdict_of("ShimLost").advice, Advice::kRetry);
+}
+
 TEST(Explain, ACrashIsWhereItsRankHasNotedIt) {
   const Evidence read = ReadLogs(
       {{"rank_1.log",
