@@ -320,6 +320,15 @@ TEST(Explain, ACrashSaysItsSignalAndAnOomKillWhoKilled) {
             "OOMKilled: container pytorch was killed: it used 720 MiB");
 }
 
+TEST(Explain, TheLaunchersOwnReportIsNobodysLastWord) {
+  const std::string log = LaunchersLog(
+      "", "3",
+      "  why       : exit code 3\n  what to do: the program ended itself: its own output says why\n"
+      "  ended     : 1 more, because of it\n  stderr    : /tmp/t/attempt_0/1/stderr.log\n"
+      "  report    : /tmp/t/failure.json\n");
+  EXPECT_EQ(Explain(ReadLogs({{"log", log}})).line.find("report"), std::string::npos);
+}
+
 TEST(Explain, WhatEndedAWholePodOfThisMachineIsKnown) {
   const auto verdict_of = [](const char* reason) {
     Rank rank = RankOf(0, 137, 3, "step 1 loss 2\n");

@@ -133,7 +133,8 @@ bool ReportsEnd(std::string_view line) {
       {"srun: ", "slurmstepd: ", "sigkill_handler]", "torch/distributed/elastic/",
        "torch.distributed.elastic.", "composer.cli.launcher", "torch/multiprocessing/spawn.py",
        "] Child process with PID ", "[launch.py:", "distributed/launch.py:", " died from signal ",
-       "MPI process (rank: "});
+       "MPI process (rank: ", " failed first (local rank ", "what to do: ", "ended     : ",
+       "others    : ", "restarts  : ", "stderr    : ", "report    : "});
   // Open MPI (help-mpi-api.txt, help-prun.txt) and Horovod, which repeats its words.
   static constexpr auto kOfOpenMpi = std::to_array<std::string_view>(
       {" noticed that process rank ", " noticed that the job aborted",
