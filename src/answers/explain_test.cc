@@ -326,7 +326,9 @@ TEST(Explain, TheLaunchersOwnReportIsNobodysLastWord) {
       "  why       : exit code 3\n  what to do: the program ended itself: its own output says why\n"
       "  ended     : 1 more, because of it\n  stderr    : /tmp/t/attempt_0/1/stderr.log\n"
       "  report    : /tmp/t/failure.json\n");
-  EXPECT_EQ(Explain(ReadLogs({{"log", log}})).line.find("report"), std::string::npos);
+  Evidence read = ReadLogs({{"log", log}});
+  for (Rank& rank : read.ranks) rank.end_words.clear();  // as in a pod, where it is not in the log
+  EXPECT_EQ(Explain(read).line, "");
 }
 
 TEST(Explain, WhatEndedAWholePodOfThisMachineIsKnown) {
