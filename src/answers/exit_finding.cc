@@ -134,7 +134,7 @@ Finding FindInExit(const Rank& rank) {
     if (end->level == Level::kDeciding) finding.confidence = Confidence::kMedium;
     if (how.word != nullptr) {
       finding.line = base::Trim(std::string_view(how.word->text).substr(0, 400));
-    } else if (end->level == Level::kDeciding && rank.end_words.empty()) {
+    } else if (end->kind != kUnknown && rank.end_words.empty()) {
       // The lines that it printed before the signal say nothing about the cause.
       finding.line =
           fmt::format("ended by signal {} ({})", end->signal, base::SignalName(end->signal));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
 #include <csignal>
 #include <map>
@@ -314,7 +315,16 @@ void AddEvidence(Verdict& verdict, const Evidence& evidence, const Claim& root) 
   const Rank& rank = evidence.ranks[*verdict.rank];
   for (const Fact& witness : rank.witnesses) {
     if (!witness.text.starts_with(kCannotBeRead)) {
-      verdict.evidence.push_back(witness);
+      // The launcher may have said it, too, without a time.
+      const auto said = std::find_if(
+          verdict.evidence.begin(), verdict.evidence.end(), [&witness](const Fact& fact) {
+            return fact.source == witness.source && fact.text == witness.text;
+          });
+      if (said == verdict.evidence.end()) {
+        verdict.evidence.push_back(witness);
+      } else if (!said->time) {
+        said->time = witness.time;
+      }
       continue;
     }
     verdict.missing.push_back(fmt::format("the {}{}{} ({})", witness.source,
@@ -497,6 +507,14 @@ bool IsOfAnother(const Rank& rank, std::string_view witness) {
   return number && *number != *rank.rank;
 }
 
+// The advice to ask for the Python stack is of no use to one who has it.
+void ForgetAdviceOnStack(std::string& advice) {
+  constexpr std::string_view kAsk = "Set PYTHONFAULTHANDLER=1 for the Python stack";
+  if (!advice.starts_with(kAsk)) return;
+  advice.erase(0, std::min(advice.size(), kAsk.size() + 2));  // with "; " or "."
+  if (!advice.empty()) advice[0] = static_cast<char>(std::toupper(advice[0]));
+}
+
 // A program that crashed has raised no exception, but its rank has recorded where it was.
 void TakePlaceOfCrash(Verdict& verdict, const Evidence& evidence) {
   if (!verdict.rank || !verdict.file.empty()) return;
@@ -504,6 +522,7 @@ void TakePlaceOfCrash(Verdict& verdict, const Evidence& evidence) {
   if (rank.exit_code && *rank.exit_code < kSignalBase) return;
   for (const Fact& witness : rank.witnesses) {
     if (witness.source != kPythonsStack || IsOfAnother(rank, witness.text)) continue;
+    ForgetAdviceOnStack(verdict.advice_text);
     return TakeFrame(verdict, FrameIn(witness.text));
   }
   if (verdict.kind == "native-crash") {

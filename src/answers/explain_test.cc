@@ -298,16 +298,48 @@ TEST(Explain, TheLauncherKnowsWhereARankOfACommonLogCrashed) {
   EXPECT_EQ(verdict.file, "/w/train.py");
   EXPECT_EQ(verdict.file_line, 15);
   EXPECT_TRUE(verdict.missing.empty());
+  EXPECT_EQ(verdict.advice_text,
+            "Suspect extensions that were built for another torch.");  // nor how to get the stack
+  // The pod's witness says the same.
+  const std::string again =
+      "muster: witness: 2026-07-30T10:00:05Z Python's stack: rank 1: Segmentation fault in "
+      "string_at "
+      "(__init__.py:519), called at File \"/w/train.py\", line 15 in <module>\n";
+  EXPECT_EQ(Explain(ReadLogs({{"log", log + again}})).evidence.size(), verdict.evidence.size());
 }
 
 TEST(Explain, ACrashSaysItsSignalAndAnOomKillWhoKilled) {
   EXPECT_EQ(Explain({.ranks = {RankOf(0, 139, 3, "step 1 loss 2\n")}}).line,
             "ended by signal 11 (SIGSEGV)");
+  EXPECT_EQ(Explain({.ranks = {RankOf(0, 129, 3, "step 1 loss 2\n")}}).line,
+            "ended by signal 1 (SIGHUP)");
   Rank killed = RankOf(1, 137, 3, "step 1 loss 2\n");
   killed.reason = "OOMKilled";
   killed.message = "step 1 loss 2\ncontainer pytorch was killed: it used 720 MiB\n";
   EXPECT_EQ(Explain({.ranks = {killed}}).line,
             "OOMKilled: container pytorch was killed: it used 720 MiB");
+}
+
+TEST(Explain, TheLaunchersOwnReportIsNobodysLastWord) {
+  const std::string log = LaunchersLog(
+      "", "3",
+      "  why       : exit code 3\n  what to do: the program ended itself: its own output says why\n"
+      "  ended     : 1 more, because of it\n  stderr    : /tmp/t/attempt_0/1/stderr.log\n"
+      "  report    : /tmp/t/failure.json\n");
+  Evidence read = ReadLogs({{"log", log}});
+  for (Rank& rank : read.ranks) rank.end_words.clear();  // as in a pod, where it is not in the log
+  EXPECT_EQ(Explain(read).line, "");
+}
+
+TEST(Explain, WhatEndedAWholePodOfThisMachineIsKnown) {
+  const auto verdict_of = [](const char* reason) {
+    Rank rank = RankOf(0, 137, 3, "step 1 loss 2\n");
+    rank.reason = reason;
+    return Explain({.ranks = {rank}});
+  };
+  EXPECT_EQ(verdict_of("NodeRebooted").kind, "node-lost");
+  EXPECT_EQ(verdict_of("ShimLost").kind, "stopped");
+  EXPECT_EQ(verdict_of("ShimLost").advice, Advice::kRetry);
 }
 
 TEST(Explain, ACrashIsWhereItsRankHasNotedIt) {

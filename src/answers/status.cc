@@ -70,6 +70,12 @@ constexpr auto kStatuses = std::to_array<Known>({
     {"EvictedDueToPreempted", "", "preempted", "a job of higher priority took its place",
      Advice::kRetry, kAgain},
     {"NodeLost", "", "node-lost", "the node went away", Advice::kRetryElsewhere, kOtherNode},
+    {"NodeRebooted", "", "node-lost", "the machine was rebooted while it ran", Advice::kRetry,
+     kAgain},
+    {"ShimLost", "", "stopped",
+     "the process that keeps the pod was killed, and its programs with it", Advice::kRetry,
+     "Submit it again, from the last checkpoint. Who killed it is in the kernel's log (dmesg), if "
+     "it was an oom-kill, else ask who ends processes here."},
     {"NodeShutdown", "", "node-lost", "the node was shut down", Advice::kRetryElsewhere,
      kOtherNode},
     {"Terminated", "shutdown", "node-lost", "the node was shut down", Advice::kRetryElsewhere,

@@ -129,11 +129,26 @@ bool IsOtherWord(std::string_view word) {
 
 // Whether a launcher says in this line how the job ended.
 bool ReportsEnd(std::string_view line) {
-  static constexpr auto kWords = std::to_array<std::string_view>(
-      {"srun: ", "slurmstepd: ", "sigkill_handler]", "torch/distributed/elastic/",
-       "torch.distributed.elastic.", "composer.cli.launcher", "torch/multiprocessing/spawn.py",
-       "] Child process with PID ", "[launch.py:", "distributed/launch.py:", " died from signal ",
-       "MPI process (rank: "});
+  static constexpr auto kWords = std::to_array<std::string_view>({"srun: ",
+                                                                  "slurmstepd: ",
+                                                                  "sigkill_handler]",
+                                                                  "torch/distributed/elastic/",
+                                                                  "torch.distributed.elastic.",
+                                                                  "composer.cli.launcher",
+                                                                  "torch/multiprocessing/spawn.py",
+                                                                  "] Child process with PID ",
+                                                                  "[launch.py:",
+                                                                  "distributed/launch.py:",
+                                                                  " died from signal ",
+                                                                  "MPI process (rank: ",
+                                                                  " failed first (local rank ",
+                                                                  "what to do: ",
+                                                                  "ended     : ",
+                                                                  "others    : ",
+                                                                  "restarts  : ",
+                                                                  "stderr    : ",
+                                                                  "report    : ",
+                                                                  "why       : exit code "});
   // Open MPI (help-mpi-api.txt, help-prun.txt) and Horovod, which repeats its words.
   static constexpr auto kOfOpenMpi = std::to_array<std::string_view>(
       {" noticed that process rank ", " noticed that the job aborted",

@@ -22,10 +22,11 @@
 namespace warm {
 namespace {
 
-constexpr std::array<std::string_view, 12> kOfOneRank = {
-    "RANK",       "LOCAL_RANK",       "WORLD_SIZE",  "LOCAL_WORLD_SIZE",
-    "GROUP_RANK", "GROUP_WORLD_SIZE", "ROLE_RANK",   "ROLE_WORLD_SIZE",
-    "ROLE_NAME",  "MASTER_ADDR",      "MASTER_PORT", "MUSTER_STACKS"};
+constexpr std::array<std::string_view, 13> kOfOneRank = {
+    "RANK",          "LOCAL_RANK",       "WORLD_SIZE",  "LOCAL_WORLD_SIZE",
+    "GROUP_RANK",    "GROUP_WORLD_SIZE", "ROLE_RANK",   "ROLE_WORLD_SIZE",
+    "ROLE_NAME",     "MASTER_ADDR",      "MASTER_PORT", "MUSTER_STACKS",
+    "MUSTER_LOG_DIR"};
 
 // Read only when a device is first used.
 constexpr std::array<std::string_view, 3> kReadLater = {

@@ -114,6 +114,7 @@ def test_what_cannot_be_told_is_made_all_the_same(cluster, code):
 def test_ranks_of_one_node_and_of_two(cluster, code):
     lines = cluster.run("run", "-n", "2", "train.py", cwd=code).stdout.splitlines()
     assert "[0-1] args [] rank 0..1 of 2" in lines, lines
+    assert cluster.run("history").stdout.splitlines()[1].endswith("  torchrun train.py")
     lines = cluster.run("run", "--name=two", "--nodes=2", "train.py", cwd=code).stdout.splitlines()
     assert "[0-1] args [] rank 0..1 of 2" in lines, lines
     assert sorted(os.listdir(run_folder(cluster, "two") + "/files")) == ["made-0", "made-1"]
@@ -146,6 +147,21 @@ def test_a_failure_is_told_once(cluster, code):
     assert said[0].endswith("the job bad has failed: rank 1 (bad-master-0) exited with code 1: ValueError: boom"), said
     assert "`muster explain bad`: " in said[1] and "bad.py:5" in said[1], said
     assert "rank 1 of 2 failed first" in cluster.run("logs", "bad").stdout
+
+
+def test_a_launcher_leaves_nothing_when_its_job_is_deleted(cluster, code):
+    """Its log folder was in /tmp, with a second copy of all output, and stayed."""
+    def folder_of(file):
+        pods = cluster.path("state", "muster", "pods")
+        assert file.startswith(pods + "/") and "/torchelastic_" in file, file
+        return os.path.join(pods, *os.path.relpath(file, pods).split("/")[:2])
+    shown = cluster.run("run", "-n", "2", "--name=good", "echo $TORCHELASTIC_ERROR_FILE", cwd=code).stdout
+    assert not os.path.exists(folder_of(shown.split("] ")[1].split()[0]))
+    cluster.run("run", "-n", "2", "--name=bad", "exit 3", cwd=code, code=3)
+    folder = folder_of(cluster.run("logs", "bad").stdout.split("report    : ")[1].split()[0])
+    assert [file for _, _, files in os.walk(folder) for file in files] == ["failure.json"]
+    cluster.run("delete", "bad")
+    assert not os.path.exists(folder)
 
 
 def test_a_change_after_it_has_begun_does_not_reach_the_job(cluster, code):

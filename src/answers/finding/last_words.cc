@@ -170,15 +170,26 @@ void TakeCommonLogsLastWords(Verdict& verdict, const Evidence& evidence) {
         return rank.name == of.name && !rank.rank && !rank.lines.empty();
       });
   if (log == evidence.ranks.end()) return;
-  const auto trouble = LastTroubleOf(*log, [](std::string_view text) {
+  // The launcher's table is nobody's word.
+  Rank said = *log;
+  said.lines.erase(
+      std::find_if(said.lines.begin(), said.lines.end(),
+                   [](const Line& line) {
+                     return line.text.starts_with(
+                         "torch.distributed.elastic.multiprocessing.errors.ChildFailedError");
+                   }),
+      said.lines.end());
+  const auto trouble = LastTroubleOf(said, [](std::string_view text) {
     return IsProgramsLastWord(text) || IsProgramsWordOfFailure(text);
   });
   if (trouble) {
     TakeTrouble(verdict, *trouble);
     return;
   }
-  const Line& last = log->lines[LastSaid(log->lines)];
-  if (!SaysNothing(last.text) && !IsProgress(last.text)) TakeTrouble(verdict, {&*log, &last});
+  const size_t last = LastSaid(said.lines);
+  if (last == said.lines.size()) return;
+  const Line& line = said.lines[last];
+  if (!SaysNothing(line.text) && !IsProgress(line.text)) TakeTrouble(verdict, {&said, &line});
 }
 
 void NoteLostLoss(Verdict& verdict, const Evidence& evidence) {

@@ -73,6 +73,23 @@ TEST_F(ExplainEventsTest, AWorkerThatFailedIsNamedThoughTheChiefSucceeded) {
       << out;
 }
 
+TEST_F(ExplainEventsTest, WhatWaitedForItsRestartHadEndedByItself) {
+  cluster_->Put(kJobs, MakeJob("pt", "Failed", std::chrono::seconds(60)));
+  text::Json pod = MakePod("pt", "master", 0, "Failed");
+  text::Set(pod, {"status", "reason"}, "JobEnded");
+  const auto explain = [&](const char* end) {
+    text::Set(pod, {"status", "containerStatuses"}, text::Array{Json(end)});
+    cluster_->Put(kPods, pod);
+    return Run({"explain", "pt"}, "muster").out;
+  };
+  const std::string own = explain(
+      R"({"name": "pytorch", "state": {"terminated": {"exitCode": 3, "reason": "Error"}}})");
+  EXPECT_NE(own.find("exited with code 3\n"), std::string::npos) << own;
+  const std::string ours = explain(
+      R"({"name": "pytorch", "state": {"terminated": {"exitCode": 143, "reason": "Error"}}})");
+  EXPECT_NE(ours.find("exited with code 143, ended with its job"), std::string::npos) << ours;
+}
+
 TEST_F(ExplainEventsTest, AJobThatFailedWithoutANodeShowsWhyItHadNone) {
   cluster_->Put(kJobs, MakeJob("pt", "Failed", std::chrono::seconds(60)));
   cluster_->Put(kPods, MakePod("pt", "master", 0, "Pending"));

@@ -23,6 +23,15 @@ std::string OneLine(std::string text) {
   return text;
 }
 
+// What `muster run -n` puts before a program says little, and takes the room of what does.
+std::string WithoutOurFlags(std::string command) {
+  constexpr std::string_view kLauncher = "torchrun --role=", kTee = " --tee=3 ";
+  if (!command.starts_with(kLauncher)) return command;
+  const size_t label_end = command.find(' ', kLauncher.size());
+  if (label_end == command.npos || command.substr(label_end, kTee.size()) != kTee) return command;
+  return "torchrun " + command.substr(label_end + kTee.size());
+}
+
 // The command takes what the terminal has left.
 std::string RenderHistory(const std::vector<RunRecord>& runs, const HistoryQuery& query,
                           const StatePainter& painted, int width) {
@@ -52,6 +61,7 @@ std::string RenderHistory(const std::vector<RunRecord>& runs, const HistoryQuery
   rows[0].push_back("COMMAND");
   for (size_t i = 0; i < runs.size(); ++i) {
     std::string command = OneLine(api::CommandOf(runs[i].job.job));
+    if (query.output != "wide") command = WithoutOurFlags(std::move(command));
     if (width > 0 && query.output != "wide") {
       const size_t left = static_cast<size_t>(width) > used ? static_cast<size_t>(width) - used : 0;
       command = cli::ElideMiddle(command, std::max(left, kLeastCommand));

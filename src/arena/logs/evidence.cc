@@ -222,6 +222,13 @@ class Gathering {
       rank.container = end->container;
       rank.exit_code = end->how.exit_code;
       rank.ended = end->how.finished;
+      const bool is_by_signal =
+          end->how.exit_code == 128 + SIGTERM || end->how.exit_code == kKilled;
+      if (rank.was_ended_by_us && !is_by_signal) {
+        // It had ended by itself, and waited for its restart.
+        rank.was_ended_by_us = false;
+        rank.reason.clear();
+      }
       if (rank.reason.empty()) {
         rank.reason = end->how.reason;
         rank.message = end->how.message;

@@ -221,6 +221,7 @@ void RunVerb::TakeWords(std::vector<std::string> words) {
 base::Status RunVerb::Check(cli::Invocation& call) {
   const bool is_blank = call.args.empty() || base::Trim(call.args[0]).empty();
   if (is_blank && run_.module.empty()) {
+    TRY(CheckDryRun(flags_));
     return Fail(Code::kInvalidArgument,
                 fmt::format("there is nothing to run: `{} run train.py`", context_.program));
   }

@@ -183,6 +183,7 @@ TEST_F(RunVerbTest, WhatCannotRunIsRefusedBeforeAnythingIsMade) {
   refused({}, "there is nothing to run");
   refused({""}, "there is nothing to run");
   refused({"  "}, "there is nothing to run");
+  refused({"--dry-run", "train.py"}, "--dry-run is invalid: none, client, server, schedule");
   refused({"-n", "team", "train.py"}, "a namespace is given as --namespace=team");
   refused({"--timeout=-5s", "train.py"}, "--timeout is invalid");
   refused({"--notify=ftp://h/x", "train.py"}, "a URL must be http or https, not ftp");

@@ -91,6 +91,7 @@ class Submit {
 
 base::Status Submit::Check(cli::Invocation& call) {
   if (base::Trim(base::Join(call.args, " ")).empty()) {
+    TRY(CheckDryRun(flags_));
     TRY(call.out.Write(call.command.HelpText()));
     return Fail(Code::kInvalidArgument,
                 "not found command args: give the command after the flags, as \"python train.py\"");

@@ -278,6 +278,7 @@ TEST_F(SubmitTest, MistakesAreFoundBeforeAnythingIsContacted) {
   const std::pair<std::vector<std::string>, const char*> cases[] = {
       {{"submit", "pytorch", "cmd"}, "required flag(s) \\\"name\\\" not set"},
       {{"submit", "pytorch", "--name=pt"}, "not found command args"},
+      {{"submit", "pytorch", "--name=pt", "--dry-run", "python a.py"}, "--dry-run is invalid: "},
       {{"submit", "pytorch", "--name=pt", "--wrokers=2", "cmd"}, "unknown flag: --wrokers"},
       {{"submit", "pytorch", "--name=pt", "--workers=0", "cmd"}, "--workers is invalid"},
       {{"submit", "pytorch", "--name=a_b", "cmd"}, "the job name must consist of"},

@@ -344,7 +344,7 @@ void Agent::OnGuardianGone() {
   if (rendezvous_) rendezvous_->StopListening();
   KillTree();
   own_folder_.reset();
-  if (folder_) folder_->Finish(!options_.redirects.IsEmpty() || !options_.tee.IsEmpty());
+  if (folder_) folder_->Finish(folder_->KeepsOutput(options_));
   ::_exit(1);
 }
 
@@ -438,7 +438,7 @@ bool Agent::TryRestart() {
 
 void Agent::Finish(int exit_code) {
   if (has_status_) output_->SetStatus("");
-  const bool has_user_logs = !options_.redirects.IsEmpty() || !options_.tee.IsEmpty();
+  const bool has_user_logs = folder_->KeepsOutput(options_);
   file_timer_.reset();
   own_folder_.reset();
   folder_->Finish(exit_code != 0 ? !failures_.empty() || has_user_logs : has_user_logs);

@@ -32,10 +32,11 @@ base::Status MakeFolders(const std::string& path, std::optional<unsigned> mode =
   return made ? made : base::Fail(made.error().Wrap("--log-dir"));
 }
 
-// The places of Python's tempfile, in its order. A TMPDIR that does not exist here is skipped.
+// In a pod's own folder, else in the places of Python's tempfile, in its order. A TMPDIR that does
+// not exist here is skipped.
 base::Result<std::string> MakeTemporary(const base::Environment& environment) {
   std::vector<std::string> places;
-  for (const char* variable : {"TMPDIR", "TEMP", "TMP"}) {
+  for (const char* variable : {kLogDirVariable, "TMPDIR", "TEMP", "TMP"}) {
     if (const auto place = environment.Get(variable)) places.push_back(*place);
   }
   places.insert(places.end(), {"/tmp", "/var/tmp", "/usr/tmp", "."});
@@ -67,6 +68,7 @@ base::Result<LogFolder> LogFolder::Create(const Options& options,
   if (parent.empty()) {
     TRY_ASSIGN(folder.root_, MakeTemporary(environment));
     parent = folder.root_;
+    folder.is_output_kept_elsewhere_ = environment.Get(kLogDirVariable).has_value();
   }
   std::error_code failed;
   parent = std::filesystem::absolute(parent, failed).lexically_normal().string();
@@ -108,10 +110,15 @@ base::Result<WorkerFiles> LogFolder::MakeWorker(const Options& options, int atte
   TRY(MakeFolders(path));
   WorkerFiles files;
   files.error_file = path + "/error.json";
-  const StreamSet streams = options.redirects.Of(local_rank) | options.tee.Of(local_rank);
+  StreamSet streams = options.redirects.Of(local_rank);
+  if (!is_output_kept_elsewhere_) streams = streams | options.tee.Of(local_rank);
   if (streams.HasStdout()) files.stdout_file = path + "/stdout.log";
   if (streams.HasStderr()) files.stderr_file = path + "/stderr.log";
   return files;
+}
+
+bool LogFolder::KeepsOutput(const Options& options) const {
+  return !options.redirects.IsEmpty() || (!is_output_kept_elsewhere_ && !options.tee.IsEmpty());
 }
 
 void LogFolder::Finish(bool is_worth_keeping) const {

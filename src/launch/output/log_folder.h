@@ -20,6 +20,10 @@ struct WorkerFiles {
 // Opens a log of a worker, or /dev/null, to append to it.
 base::Result<base::Fd> OpenLog(const std::string& path);
 
+// Names a folder in which a launcher makes its own, unless the user names one. It is set in pods,
+// whose logs are kept: what is tee'd has no file there. The folder is deleted with the pod.
+inline constexpr const char* kLogDirVariable = "MUSTER_LOG_DIR";
+
 // One per launcher. Finish removes a folder that the user did not ask for, unless it contains
 // something worth reading.
 class LogFolder {
@@ -36,6 +40,8 @@ class LogFolder {
   const std::string& run_path() const { return run_path_; }
   // With --log-dir /dev/null there are only error files.
   bool has_logs() const { return has_logs_; }
+  // Whether files keep what workers print.
+  bool KeepsOutput(const Options& options) const;
   void Finish(bool is_worth_keeping) const;
 
  private:
@@ -44,6 +50,7 @@ class LogFolder {
   std::string root_;  // our temporary folder; "" if the user named one
   std::string run_path_;
   bool has_logs_ = true;
+  bool is_output_kept_elsewhere_ = false;
 };
 
 }  // namespace launch

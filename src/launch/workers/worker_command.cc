@@ -49,9 +49,10 @@ base::Status CheckScript(const std::string& script) {
   struct stat info{};
   if (::stat(script.c_str(), &info) != 0) {
     std::error_code failed;
+    const std::string here = std::filesystem::current_path(failed).string();
     return base::Fail(base::Code::kNotFound,
                       fmt::format("script \"{}\" is not here (working directory {})", script,
-                                  std::filesystem::current_path(failed).string()));
+                                  failed ? "no longer exists" : here));
   }
   if (S_ISREG(info.st_mode) && ::access(script.c_str(), R_OK) != 0) {
     return base::Fail(base::Code::kPermissionDenied,

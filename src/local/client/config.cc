@@ -117,6 +117,10 @@ base::Status ReadLocal(const text::Json& section, Config& config) {
       TRY(ReadNumber(value, name, *number));
       continue;
     }
+    if (key != "python" && key != "gpus" && key != "images") {
+      return base::Fail(base::Code::kInvalidArgument,
+                        fmt::format("{}: unknown key; the keys are {}", name, KeysOfLocal()));
+    }
     TRY_ASSIGN(const std::string text, StringOf(value, name));
     if (key == "python") {
       if (!text.starts_with('/')) {
@@ -135,15 +139,12 @@ base::Status ReadLocal(const text::Json& section, Config& config) {
         return base::Fail(base::Code::kInvalidArgument,
                           fmt::format("local.gpus: \"{}\" must be auto, strict or optional", text));
       }
-    } else if (key == "images") {
+    } else {
       if (text != "host" && text != "podman") {
         return base::Fail(base::Code::kInvalidArgument,
                           fmt::format("local.images: \"{}\" must be host or podman", text));
       }
       config.has_podman = text == "podman";
-    } else {
-      return base::Fail(base::Code::kInvalidArgument,
-                        fmt::format("{}: unknown key; the keys are {}", name, KeysOfLocal()));
     }
   }
   return {};

@@ -81,6 +81,7 @@ TEST_F(ConfigTest, NamesTheFileAndTheKeyOfAMistake) {
   for (const auto& [content, words] :
        std::map<std::string, std::string>{{"clutser: x\n", "clutser: unknown key"},
                                           {"local:\n  pyhton: /x\n", "local.pyhton: unknown key"},
+                                          {"local:\n  wram: true\n", "local.wram: unknown key"},
                                           {"local:\n  python: python3\n", "absolute path"},
                                           {"local:\n  gpus: some\n", "auto, strict or optional"},
                                           {"local:\n  redirect_launch: 3\n", "true or false"},

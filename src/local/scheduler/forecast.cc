@@ -214,7 +214,13 @@ Forecast Foresee(const Node& node, const std::vector<Gang>& gangs, GpuPolicy pol
   Forecast forecast;
   const auto found = std::find_if(gangs.begin(), gangs.end(),
                                   [&](const Gang& gang) { return gang.key == target; });
-  if (found == gangs.end() || !node.are_gpus_known || node.is_cordoned) return forecast;
+  if (found == gangs.end()) return forecast;
+  if (HasBoundPods(*found)) {
+    forecast.kind = Forecast::Kind::kNow;
+    forecast.median = now;
+    return forecast;
+  }
+  if (!node.are_gpus_known || node.is_cordoned) return forecast;
   const std::vector<Gang> before = BeforeIt(gangs, *found);
   if (before.size() > kMostGangs) return forecast;
   const bool is_wish_ignored =

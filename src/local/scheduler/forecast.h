@@ -24,7 +24,7 @@ struct Ending {
 
 struct Forecast {
   enum class Kind {
-    kNow,      // it fits
+    kNow,      // it fits, or starts already
     kLater,    // it starts at about `median`
     kUnknown,  // it depends on a gang, or a cordon, whose end cannot be predicted
     kNever,    // the machine has less than it asks for

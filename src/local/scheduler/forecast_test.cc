@@ -55,6 +55,15 @@ TEST_F(ForecastTest, WhatFitsStartsNow) {
   EXPECT_TRUE(forecast.endings.empty());
 }
 
+TEST_F(ForecastTest, WhatHasItsPlaceStarts) {
+  Gpus(1);
+  Running("a", 1, minutes(0));
+  durations_["a"] = {minutes(5)};
+  EXPECT_EQ(Of("a").kind, When::kNow);
+  node_.is_cordoned = true;
+  EXPECT_EQ(Of("a").kind, When::kNow);
+}
+
 TEST_F(ForecastTest, NobodyKnowsHowLongANodeIsCordoned) {
   Gpus(2);
   gangs_.push_back(Waiting("a", 2));

@@ -128,6 +128,18 @@ def test_a_temporary_folder_that_is_not_here_stops_nobody(launch):
     assert os.listdir(launch.path("tmp"))[0].startswith("torchelastic_")
 
 
+@pytest.mark.parametrize("exit_code", [0, 3])
+def test_a_pods_log_is_the_only_copy_of_what_is_teed(launch, exit_code):
+    """A failure leaves its report, in the folder that is deleted with the pod."""
+    os.mkdir(launch.path("pod"))
+    done = launch.run("-t3", launch.script(f"import sys; print('x'); sys.exit({exit_code})"),
+                      code=exit_code, env={"MUSTER_LOG_DIR": launch.path("pod"), "TMPDIR": launch.path("tmp")})
+    assert done.out == "[default0]:x\n"
+    files = [name for _, _, names in os.walk(launch.path("pod")) for name in names]
+    assert files == (["failure.json"] if exit_code else [])
+    assert os.listdir(launch.path("tmp")) == []
+
+
 def test_a_script_on_stdin(launch):
     with open(launch.script("import sys; print(sys.argv)")) as file:
         done = launch.run("-", "a", stdin=file)

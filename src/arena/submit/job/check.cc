@@ -98,7 +98,7 @@ base::Status CheckImages(const SubmitFlags& flags) {
 
 // Values that Arena passes on unchecked, and those of muster's own flags.
 base::Status CheckOurs(const SubmitFlags& flags) {
-  TRY(CheckChoice("--dry-run", flags.dry_run, {"none", "client", "server", "schedule"}));
+  TRY(CheckDryRun(flags));
   TRY(CheckChoice("--output", flags.output, {"yaml", "json"}));
   TRY(CheckChoice("--image-pull-policy", flags.image_pull_policy,
                   {"Always", "IfNotPresent", "Never"}));
@@ -344,6 +344,10 @@ base::Status ParseAll(SubmitOptions& options, const base::Environment& environme
 }
 
 }  // namespace
+
+base::Status CheckDryRun(const SubmitFlags& flags) {
+  return CheckChoice("--dry-run", flags.dry_run, {"none", "client", "server", "schedule"});
+}
 
 base::Status CheckJobName(std::string_view name) {
   if (name.empty()) return Refuse("--name must be set");

@@ -167,6 +167,9 @@ std::optional<std::string> TakePasswordOfUrl(std::string& url);
 
 // Parts of CheckSubmit, declared for its tests.
 base::Status CheckJobName(std::string_view name);
+
+// The word behind --dry-run, which may be the command that was meant to be run.
+base::Status CheckDryRun(const SubmitFlags& flags);
 base::Result<std::vector<DataMount>> ParseData(const std::vector<std::string>& values);
 base::Result<std::vector<HostDir>> ParseDataDirs(const std::vector<std::string>& values);
 base::Result<Pairs> ParseDevices(const std::vector<std::string>& values);

@@ -63,8 +63,9 @@ base::Result<uint64_t> LogReader::Size() const {
 
 base::Status LogReader::SeekToTail(int64_t lines) {
   TRY_ASSIGN(uint64_t base, Size());
-  std::string window;   // the bytes [base, base + window.size())
-  bool is_last = true;  // no record has been examined yet
+  std::string window;               // the bytes [base, base + window.size())
+  std::optional<LogStream> behind;  // of the record behind the one that is examined
+  bool is_last = true;              // no record has been examined yet
   int64_t ends = 0;
   const auto grow = [&]() -> base::Status {
     const size_t count = static_cast<size_t>(std::min<uint64_t>(kBlock, base - begin_));
@@ -93,9 +94,10 @@ base::Status LogReader::SeekToTail(int64_t lines) {
     const std::string_view record =
         std::string_view(window).substr(begin, window.size() - begin - 1);
     const auto line = ParseLogLine(record);
-    if (is_last || !line || !line->is_partial) {
+    if (is_last || !line || !line->is_partial || behind != line->stream) {
       if (++ends > lines) break;
     }
+    behind = line ? std::optional(line->stream) : std::nullopt;
     is_last = false;
     window.resize(begin);
   }
@@ -132,6 +134,24 @@ base::Status LogReader::SkipTo(base::Time since) {
   return {};
 }
 
+void LogReader::Show(const LogLine& line, bool has_timestamps, std::string& text) {
+  if (open_ && *open_ != line.stream) {
+    text += '\n';
+    was_interrupted_[static_cast<size_t>(*open_)] = true;
+    open_.reset();
+  }
+  const bool is_rest = std::exchange(was_interrupted_[static_cast<size_t>(line.stream)], false);
+  if (is_rest && line.text.empty() && !line.is_partial) return;
+  if (has_timestamps && !open_) (text += line.timestamp) += ' ';
+  text += line.text;
+  if (line.is_partial) {
+    open_ = line.stream;
+  } else {
+    text += '\n';
+    open_.reset();
+  }
+}
+
 base::Result<bool> LogReader::Read(Format& format, size_t budget, std::string& text) {
   if (format.limit_bytes && *format.limit_bytes <= 0) return false;
   TRY_ASSIGN(std::string block, ReadAt(offset_, std::max(budget, kBlock)));
@@ -156,13 +176,10 @@ base::Result<bool> LogReader::Read(Format& format, size_t budget, std::string& t
     const size_t newline = std::min(rest.find('\n'), rest.size() - 1);
     const std::string_view record = rest.substr(0, newline);
     if (const auto line = ParseLogLine(record)) {
-      if (format.has_timestamps && !is_line_open_) (text += line->timestamp) += ' ';
-      text += line->text;
-      if (!line->is_partial) text += '\n';
-      is_line_open_ = line->is_partial;
+      Show(*line, format.has_timestamps, text);
     } else {
       (text += record) += '\n';
-      is_line_open_ = false;
+      open_.reset();
     }
     rest.remove_prefix(newline + 1);
   }

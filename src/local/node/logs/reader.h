@@ -1,7 +1,8 @@
 // Reads a container's log file: from the start, the tail or a given time, and then what is
-// appended.
+// appended. A line that one stream has begun does not continue with a line of the other.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/result.h"
+#include "local/node/logs/line.h"
 
 namespace local::node {
 
@@ -38,13 +40,16 @@ class LogReader {
   base::Result<uint64_t> Size() const;
   // The end of the hole at `offset` that the writer made (LogWriter); `offset` when there is none.
   base::Result<uint64_t> EndOfHole(uint64_t offset) const;
+  void Show(const LogLine& line, bool has_timestamps, std::string& text);
   // The start of the first record at or after `offset`.
   base::Result<uint64_t> NextRecord(uint64_t offset, uint64_t end) const;
 
   base::Fd fd_;
   uint64_t begin_ = 0;  // everything before is a hole
   uint64_t offset_ = 0;
-  bool is_line_open_ = false;  // the last text shown did not end its line
+  std::optional<LogStream> open_;  // whose line the last text shown did not end
+  // By stream: whether a line of the other one has ended its open line.
+  std::array<bool, 2> was_interrupted_{};
 };
 
 }  // namespace local::node

@@ -50,6 +50,17 @@ TEST_F(LogReaderTest, JoinsPartialRecords) {
   EXPECT_EQ(ReadAll(*reader), "10% 20% 30%\ndone\n");
 }
 
+TEST_F(LogReaderTest, AnOpenLineDoesNotContinueWithTheOtherStream) {
+  Write(
+      fmt::format("{0}stdout P epoch 1: \n{0}stderr F Traceback\n{0}stderr F Error\n{0}stdout F \n"
+                  "{0}stderr P 10%\n{0}stdout F step\n{0}stderr F  20%\n{0}stdout F \n",
+                  kT));
+  auto reader = LogReader::Open(Path());
+  EXPECT_EQ(ReadAll(*reader), "epoch 1: \nTraceback\nError\n10%\nstep\n 20%\n\n");
+  EXPECT_EQ(Tail(4), "10%\nstep\n 20%\n\n");
+  EXPECT_EQ(Tail(2), " 20%\n\n");
+}
+
 TEST_F(LogReaderTest, PutsOneTimestampOnEachLine) {
   Write(fmt::format("{0}stdout P a\n{0}stdout F b\n{0}stdout F c\n", kT));
   auto reader = LogReader::Open(Path());

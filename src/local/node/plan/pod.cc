@@ -343,6 +343,7 @@ class PodPlanner {
     if (processes && *processes > 1 && !Has(env, "MUSTER_BARS")) {
       env.emplace_back("MUSTER_BARS", "lines");
     }
+    if (!Has(env, "MUSTER_LOG_DIR")) env.emplace_back("MUSTER_LOG_DIR", spec_.directory);
     // A warm interpreter has rights and a cgroup already, which are not the container's.
     if (!facts_.launcher.warm_python.empty() && !spec.IsConfined()) AddWarmStarts(spec);
     // The same hook lets its programs report their stacks; a forked program inherits it.

@@ -511,6 +511,7 @@ TEST(PlanPod, TorchrunIsOurs) {
   EXPECT_EQ(EnvOf(*plan, "PYTHONPATH"), "/state/launch/python:/mine");
   EXPECT_EQ(EnvOf(*plan, "PYTHON_EXEC"), "python3");
   EXPECT_EQ(EnvOf(*plan, "MUSTER_RDZV_TOKEN"), "(unset)");
+  EXPECT_EQ(EnvOf(*plan, "MUSTER_LOG_DIR"), plan->spec.directory);
   EXPECT_EQ(EnvOf(*Plan(PodBuilder("a").OfJob("j"), given), "MUSTER_RDZV_TOKEN"), "uid-job-j");
   given.facts.launcher.modules = "";
   EXPECT_EQ(EnvOf(*Plan(PodBuilder("a"), given), "PYTHONPATH"), "(unset)");
