@@ -102,8 +102,8 @@ TEST_F(NodePortsTest, OfTwoServicesThatChooseTheSameTheFirstToStartHasIt) {
   ASSERT_TRUE(cluster_.WaitWatched());
   cluster_.Put(api::kServices, chosen("late"));
   ASSERT_TRUE(cluster_.WaitWatched());
-  EXPECT_TRUE(ports_.LockForStart("service/ns/early/6006"));
-  EXPECT_EQ(ports_.LockForStart("service/ns/late/6006").error().code, base::Code::kUnavailable);
+  EXPECT_TRUE(ports_.LockForStart("service/ns/early/6006", ""));
+  EXPECT_EQ(ports_.LockForStart("service/ns/late/6006", "").error().code, base::Code::kUnavailable);
 }
 
 }  // namespace
