@@ -7,6 +7,7 @@ import time
 import pytest
 
 from embedded_api import Api
+from waiting import await_true
 
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -131,6 +132,29 @@ def test_a_job_whose_shim_is_stopped_is_deleted_like_others(cluster):
     signal.pidfd_send_signal(shim, signal.SIGSTOP)
     cluster.run("delete", "stopped", timeout=60)
     cluster.await_no_process()
+
+
+def test_a_replaced_rank_0_meets_the_launcher_that_serves_in_its_place(cluster):
+    container = {"name": "pytorch", "image": "x", "command": [
+        "torchrun", "--no-python", "sh", "-c", "echo $WORLD_SIZE have met; exec sleep 1000"]}
+    api = Api(cluster)
+    api.call("POST", "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs", {
+        "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "elastic"},
+        "spec": {"elasticPolicy": {"minReplicas": 1, "maxReplicas": 2}, "nprocPerNode": "1",
+                 "pytorchReplicaSpecs": {"Worker": {
+                     "replicas": 2, "restartPolicy": "OnFailure",
+                     "template": {"spec": {"containers": [container]}}}}}})
+
+    def worker_that_met():
+        """The uid of the pod of worker 0, once its log says so."""
+        uids = [pod["metadata"]["uid"] for pod in api.call("GET", PODS)["items"]
+                if pod["metadata"]["name"] == "elastic-worker-0"]
+        done = cluster.run("logs", "elastic", "-i", "elastic-worker-0", code=None)
+        return uids and "2 have met" in done.stdout and uids
+    first = await_true(worker_that_met, "both have met")
+    api.call("DELETE", f"{PODS}/elastic-worker-0")
+    await_true(lambda: worker_that_met() not in (first, False, []), "they meet again")
+    cluster.run("delete", "elastic")
 
 
 def test_a_pod_that_uses_more_memory_than_its_limit_ends_and_says_so(cluster):
