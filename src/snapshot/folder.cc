@@ -100,7 +100,9 @@ class Lister {
     TRY(CheckSize());
     std::ranges::sort(entries_, {}, &Entry::path);
     std::vector<std::string> pointers = is_git ? LfsPointers() : std::vector<std::string>();
-    return Listing{std::move(entries_), std::move(unfetched_), std::move(pointers)};
+    std::ranges::sort(outside_);
+    return Listing{std::move(entries_), std::move(unfetched_), std::move(pointers),
+                   std::move(outside_)};
   }
 
  private:
@@ -201,19 +203,24 @@ class Lister {
     return {};
   }
 
-  base::Status ReadLink(Entry& entry) const {
+  base::Status ReadLink(Entry& entry) {
+    namespace fs = std::filesystem;
     std::error_code failed;
-    entry.link = std::filesystem::read_symlink(root_ + "/" + entry.path, failed).string();
+    const fs::path written = fs::read_symlink(root_ + "/" + entry.path, failed);
     if (failed) return Fail(base::Errno(failed.value(), "read link " + entry.path));
-    const std::filesystem::path target =
-        (std::filesystem::path(entry.path).parent_path() / entry.link).lexically_normal();
-    if (target.is_relative() && *target.begin() != "..") return {};
-    // In a copy of the folder, what leaves it does not come back by its name.
-    const std::string end = (std::filesystem::path(root_) / target).lexically_normal().string();
-    return Fail(
-        Code::kInvalidArgument,
-        fmt::format("the link {} leads out of {}, to {}{}", entry.path, root_, entry.link,
-                    end.starts_with(root_ + "/") ? " (a relative link within it may stay)" : ""));
+    entry.link = written.string();
+    const fs::path folder = fs::path(entry.path).parent_path();
+    const fs::path within = (folder / written).lexically_normal();
+    if (within.is_relative() && *within.begin() != "..") return {};
+    const fs::path target = (fs::path(root_) / within).lexically_normal();
+    const fs::path inside = target.lexically_relative(root_);
+    if (!inside.empty() && *inside.begin() != "..") {
+      entry.link = inside.lexically_relative(folder.empty() ? fs::path(".") : folder).string();
+    } else {
+      entry.link = target.string();
+      outside_.push_back(entry.path + " -> " + entry.link);
+    }
+    return {};
   }
 
   base::Status CheckSize() {
@@ -245,7 +252,7 @@ class Lister {
   const base::Environment& environment_;
   const base::Fd root_fd_;
   std::vector<Entry> entries_;
-  std::vector<std::string> unfetched_;
+  std::vector<std::string> unfetched_, outside_;
   int64_t bytes_ = 0;
 };
 

@@ -32,11 +32,13 @@ inline constexpr size_t kMaxDiff = 256 << 10;
 // and what to do, when it is in a work tree that git refuses to read.
 base::Result<Folder> FindFolder(const std::string& path, const base::Environment& environment);
 
-// A file, or a symbolic link that stays within the tree.
+// A file, or a symbolic link.
 struct Entry {
   std::string path;  // relative to the root
   struct stat info{};
-  std::string link;  // the target of a link, as written
+  // The target of a link, for a copy of the tree: relative if it is within the tree, and absolute
+  // if it is not.
+  std::string link;
 };
 
 // Why ListFolder leaves out what is at `path`, relative to the root, whatever .gitignore and
@@ -54,6 +56,7 @@ struct Listing {
   std::vector<Entry> entries;          // sorted by path
   std::vector<std::string> unfetched;  // submodules whose files git has not fetched yet
   std::vector<std::string> pointers;   // files whose contents git LFS has not fetched yet
+  std::vector<std::string> outside;    // "data -> /mnt/data": links that leave the tree
 };
 
 struct ListLimits {
@@ -65,7 +68,7 @@ struct ListLimits {
 // of other repositories in it. Elsewhere: everything except for the patterns of .musterignore,
 // .git,
 // __pycache__, virtual and conda environments and muster's own state. kExhausted when it exceeds
-// `limits`, naming the largest files; kInvalidArgument for a link that leaves the tree.
+// `limits`, naming the largest files.
 base::Result<Listing> ListFolder(const Folder& folder, const ListLimits& limits,
                                  const base::Environment& environment);
 

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <functional>
+#include <map>
 
 #include "base/digest/hmac.h"
 #include "base/file.h"
@@ -280,23 +281,47 @@ TEST_F(SnapshotTest, MustersOwnStateIsNobodysCode) {
   EXPECT_EQ(Names(), "a.py ");
 }
 
-TEST_F(SnapshotTest, ALinkThatLeavesTheFolderIsRefused) {
+TEST_F(SnapshotTest, ALinkThatLeavesTheFolderLeadsToTheSamePlaceFromACopy) {
   Write("a/b.py", "x");
-  fs::create_symlink("../a/b.py", root_ + "/a/inside");
-  EXPECT_EQ(Names(), "a/b.py a/inside ");
-  fs::create_symlink("../../state", root_ + "/a/outside");
-  EXPECT_NE(Names().find("the link a/outside leads out of "), std::string::npos) << Names();
-  fs::remove(root_ + "/a/outside");
-  fs::create_symlink(root_ + "/a/b.py", root_ + "/absolute");
-  EXPECT_NE(Names().find("the link absolute leads out of "), std::string::npos);
-  EXPECT_TRUE(Names().ends_with(" (a relative link within it may stay)")) << Names();
-  fs::remove(root_ + "/absolute");
-  // A copy of the folder has another name.
-  fs::create_symlink("../" + fs::path(root_).filename().string() + "/a/b.py", root_ + "/back");
-  EXPECT_NE(Names().find("the link back leads out of "), std::string::npos) << Names();
-  fs::remove(root_ + "/back");
-  fs::create_symlink(".", root_ + "/itself");
-  EXPECT_EQ(Names(), "a/b.py a/inside itself ");
+  const auto link = [this](const std::string& target, const std::string& path) {
+    fs::create_symlink(target, root_ + "/" + path);
+  };
+  link("../a/b.py", "a/inside");
+  link("../../data", "a/outside");
+  link("/mnt/data", "data");
+  link(root_ + "/a/b.py", "absolute");
+  link("../" + fs::path(root_).filename().string() + "/a/b.py", "back");
+  link(root_ + "/a/b.py", "a/absolute");
+  link(".", "itself");
+  link(root_, "whole");
+  const auto listing = List();
+  ASSERT_TRUE(listing) << listing.error().message;
+  std::map<std::string, std::string> links;
+  for (const Entry& entry : listing->entries) {
+    if (!entry.link.empty()) links[entry.path] = entry.link;
+  }
+  EXPECT_EQ(links, (std::map<std::string, std::string>{{"a/absolute", "b.py"},
+                                                       {"a/inside", "../a/b.py"},
+                                                       {"a/outside", folder_ + "/data"},
+                                                       {"absolute", "a/b.py"},
+                                                       {"back", "a/b.py"},
+                                                       {"data", "/mnt/data"},
+                                                       {"itself", "."},
+                                                       {"whole", "."}}));
+  EXPECT_EQ(listing->outside,
+            (std::vector<std::string>{"a/outside -> " + folder_ + "/data", "data -> /mnt/data"}));
+}
+
+TEST_F(SnapshotTest, ACopyIsNotWrittenThroughALink) {
+  Write("a/b.py", "x");
+  fs::create_directory(folder_ + "/out");
+  fs::create_symlink(folder_ + "/out", root_ + "/link");
+  Snapshot taken = Take();
+  File through = taken.files.front();
+  through.path = "link/b.py";
+  taken.files.push_back(through);
+  EXPECT_FALSE(Store(folder_ + "/store").WriteTo(taken, folder_ + "/copy"));
+  EXPECT_TRUE(fs::is_empty(folder_ + "/out"));
 }
 
 TEST_F(SnapshotTest, TooMuchIsRefusedWithTheLargestFiles) {

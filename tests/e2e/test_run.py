@@ -161,6 +161,9 @@ def test_a_launcher_leaves_nothing_when_its_job_is_deleted(cluster, code):
     folder = folder_of(cluster.run("logs", "bad").stdout.split("report    : ")[1].split()[0])
     assert [file for _, _, files in os.walk(folder) for file in files] == ["failure.json"]
     cluster.run("delete", "bad")
+    deadline = time.time() + 30
+    while os.path.exists(folder) and time.time() < deadline:
+        time.sleep(0.05)
     assert not os.path.exists(folder)
 
 

@@ -57,8 +57,6 @@ base::Error WithAdvice(base::Error error, bool is_git) {
   const char* advice = "";
   if (error.code == Code::kExhausted) {
     advice = "; name them in {}, mount data by --data-dir, or take them all by --large";
-  } else if (error.message.starts_with("the link ")) {
-    advice = "; name it in {}, or mount its target by --data-dir";
   } else if (error.code == Code::kPermissionDenied) {
     advice = "; make it readable, or name it in {}";
   }
@@ -140,6 +138,16 @@ void LocalCode::TakeGitState(snapshot::GitState git) {
   note_.diff = std::move(git.diff);
 }
 
+base::Status LocalCode::CheckForOtherMachine() const {
+  if (listed_.outside.empty()) return {};
+  return Fail(
+      Code::kInvalidArgument,
+      fmt::format("the link {} leads out of {}, to what other machines do not have; name it "
+                  "in {}, or mount its target by --data-dir",
+                  base::Printable(listed_.outside.front()), folder_.root,
+                  snapshot::IgnoreFile(folder_.is_git)));
+}
+
 std::string LocalCode::Below(const std::string& root) const {
   return folder_.inside.empty() ? root : root + "/" + folder_.inside;
 }
@@ -181,6 +189,13 @@ std::string LocalCode::Describe(const snapshot::Snapshot& taken) const {
         "; {} {} only {} of git LFS: `git lfs pull` fetches the contents",
         count == 1 ? base::Printable(listed_.pointers.front()) : fmt::format("{} files", count),
         count == 1 ? "is" : "are", count == 1 ? "a pointer" : "pointers");
+  }
+  if (!listed_.outside.empty()) {
+    const size_t more = listed_.outside.size() - 1;
+    text += fmt::format("; {}{} {} out of it, and what is there is not copied",
+                        base::Printable(listed_.outside.front()),
+                        more == 0 ? "" : fmt::format(" and {} more", more),
+                        more == 0 ? "leads" : "lead");
   }
   // Nothing keeps them out of a snapshot that is taken already.
   return is_at_hand() ? text + DescribeSecrets(taken.files, folder_.is_git) : text;

@@ -33,8 +33,7 @@ class LocalCode {
  public:
   // Lists the files of `folder` that go with a job, or the files of an earlier run's snapshot; that
   // run's commit and uncommitted changes are then this run's, too. Errors say what the user can do:
-  // files that are too many or too large (kExhausted), a link that leads out of the folder, a
-  // folder that is gone.
+  // files that are too many or too large (kExhausted), a folder that is gone.
   static base::Result<LocalCode> Find(const std::string& folder, const LocalCodeFlags& flags,
                                       const base::Environment& environment);
   // Lists nothing: for a program that runs in the folder itself.
@@ -48,6 +47,9 @@ class LocalCode {
   bool Holds(std::string_view path) const;
   // Whether the folder can be looked into; that of an earlier run cannot.
   bool is_at_hand() const { return note_.snapshot.empty(); }
+
+  // kInvalidArgument for a link that leads out of the folder.
+  base::Status CheckForOtherMachine() const;
 
   // Keeps the files in the store of this machine, or finds those of the earlier run there.
   base::Result<snapshot::Snapshot> Keep() const;

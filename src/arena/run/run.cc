@@ -370,6 +370,7 @@ base::Status RunVerb::PackCode(SubmitOptions& options) const {
     TRY_ASSIGN(options.code_archive, PackFiles({}, files, "the sweep", context_.environment));
     return {};
   }
+  TRY(code_->CheckForOtherMachine());
   TRY_ASSIGN(const snapshot::Snapshot taken, TakeCode(options));
   TRY_ASSIGN(options.code_archive,
              PackFiles(taken, files, code_->folder().root, context_.environment));

@@ -136,6 +136,7 @@ base::Status Submit::BringCode(bool is_dry) {
     options_.data_dirs.push_back({copy, place, false});
     return {};
   }
+  if (!context_.cluster_is_this_machine) TRY(code_->CheckForOtherMachine());
   TRY_ASSIGN(const snapshot::Snapshot taken, code_->Keep());
   code_->Annotate(taken, options_.annotations);
   base::LogInfo("code at {} in the replicas: {}", place, code_->Describe(taken));
