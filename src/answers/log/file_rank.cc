@@ -60,7 +60,22 @@ std::optional<NumberedFolder> ReadNumberedFolder(std::string_view path) {
   return found;
 }
 
+// Of /var/log/pods, "NAMESPACE_POD_UID/CONTAINER/0.log": the pod; "" of another path.
+std::string_view PodOfKubelets(std::string_view path) {
+  const size_t file = path.rfind('/');
+  const size_t container = file == path.npos ? file : path.rfind('/', file - 1);
+  if (container == path.npos || container == 0) return "";
+  const std::string_view restarts = path.substr(file + 1);
+  if (restarts.empty() || restarts.find_first_not_of(kDigits) != restarts.find('.')) return "";
+  std::string_view folder = path.substr(0, container);
+  folder = folder.substr(folder.rfind('/') + 1);
+  const size_t begin = folder.find('_');
+  const size_t end = folder.rfind('_');
+  return begin == end ? "" : folder.substr(begin + 1, end - begin - 1);
+}
+
 std::string_view StemOf(std::string_view path) {
+  if (const std::string_view pod = PodOfKubelets(path); !pod.empty()) return pod;
   path = path.substr(path.rfind('/') + 1);
   return path.substr(0, path.find('.'));
 }

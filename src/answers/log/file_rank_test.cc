@@ -26,6 +26,9 @@ TEST(FileRank, ByPods) {
             (Ranks{0, 1, 3}));
   EXPECT_EQ(RanksOfFiles({"job-worker-0.log"}), (Ranks{0}));
   EXPECT_EQ(RanksOfFiles({"job-worker-0"}), (Ranks{std::nullopt})) << "the job knows its master";
+  EXPECT_EQ(RanksOfFiles({"ml_job-master-0_c3d4/pytorch/0.log",
+                          "ml_job-worker-1_e5f6/pytorch/0.log", "a_b/c/0.log"}),
+            (Ranks{0, 2, std::nullopt}));
   EXPECT_EQ(RanksOfFiles({"train-node-0-2-x7f2k.log", "train-node-0-3.log"}), (Ranks{2, 3}));
 }
 

@@ -24,7 +24,8 @@ constexpr int kMostWraps = 3;  // a program's record in that of a container's lo
 
 struct Record {
   std::string before;  // each line
-  std::string head;    // the first line
+  std::string time;    // the first line, behind `before`
+  std::string head;    // the same, behind `time`
   std::vector<std::string> lines;
 };
 
@@ -129,30 +130,34 @@ std::string PodOf(const Json& record) {
   return fmt::format("[pod/{}/{}] ", pod, container.empty() ? "pytorch" : container);
 }
 
-std::string FirstRank(const Json& record, Keys folders) {
-  for (const text::Path folder : folders) {
-    text::Object head;
-    bool has_rank = false;
-    for (const auto& [key, value] : text::Members(record, folder)) {
-      const std::string name = base::ToLower(key);
-      const auto has = [&](std::string_view word) { return name.find(word) != name.npos; };
-      const bool is_rank = has("rank") && (value.is_int64() || value.is_uint64());
-      has_rank = has_rank || is_rank;
-      if (is_rank || ((has("node") || has("host")) && value.is_primitive())) head[key] = value;
-    }
-    if (has_rank) return text::ToJson(head) + " ";
+// "" if the object has no rank.
+std::string RankIn(const text::Object& fields) {
+  text::Object head;
+  bool has_rank = false;
+  for (const auto& [key, value] : fields) {
+    const std::string name = base::ToLower(key);
+    const auto has = [&](std::string_view word) { return name.find(word) != name.npos; };
+    const bool is_rank = has("rank") && (value.is_int64() || value.is_uint64());
+    has_rank = has_rank || is_rank;
+    if (is_rank || ((has("node") || has("host")) && value.is_primitive())) head[key] = value;
   }
-  return "";
+  return has_rank ? text::ToJson(head) + " " : "";
 }
 
 // With its key and the node's, because only several records tell whether it is the job's rank
-// (rank_field.h).
+// (rank_field.h). It may be in an object of the record: "labels", "extra".
 std::string RankOf(const Json& record) {
-  return FirstRank(record, {{}, {"extra"}, {"record", "extra"}, {"context"}});
+  if (std::string found = RankIn(record.get_object()); !found.empty()) return found;
+  for (const auto& member : record.get_object()) {
+    const auto* const inner = member.value().if_object();
+    if (inner == nullptr) continue;
+    if (std::string found = RankIn(*inner); !found.empty()) return found;
+  }
+  return RankIn(text::Members(record, {"record", "extra"}));
 }
 
-// Not a warning's, which is how clouds announce that they take a machine back.
-std::string LevelOf(const Json& record) {
+// Not that of a warning without a traceback: clouds announce so that they take a machine back.
+std::string LevelOf(const Json& record, bool has_traceback) {
   const std::string_view level = FirstString(record, {{"level"},
                                                       {"levelname"},
                                                       {"severity"},
@@ -163,7 +168,8 @@ std::string LevelOf(const Json& record) {
                                                       {"log.level"}});
   constexpr size_t kLongest = 16;
   const std::string name = base::ToUpper(level);
-  return name.empty() || name.size() > kLongest || name.starts_with("WARN") ? "" : name + " ";
+  const bool is_left_out = name.starts_with("WARN") && !has_traceback;
+  return name.empty() || name.size() > kLongest || is_left_out ? "" : name + " ";
 }
 
 // structlog's "exception": [{"exc_type": ..., "frames": [...]}, its cause, ...].
@@ -185,6 +191,15 @@ std::string TracebackOf(const text::Array& exceptions) {
     whole += fmt::format("{}: {}\n", type, text::GetString(*one, {"exc_value"}));
   }
   return whole;
+}
+
+// "error": {"type": ..., "message": ..., "stack_trace": ...} of the Elastic Common Schema.
+std::string EcsTracebackOf(const Json& record) {
+  const std::string_view frames = text::GetString(record, {"error", "stack_trace"});
+  const std::string_view type = text::GetString(record, {"error", "type"});
+  if (type.empty() || frames.find("File \"") == frames.npos) return "";
+  return fmt::format("{}\n{}{}{}: {}", kTracebackHeader, frames, frames.ends_with('\n') ? "" : "\n",
+                     type, text::GetString(record, {"error", "message"}));
 }
 
 // The traceback in any field, three levels deep; "" without one.
@@ -213,26 +228,88 @@ void AddLines(std::vector<std::string>& lines, std::string_view text) {
   while (lines.size() > 1 && lines.back().empty()) lines.pop_back();
 }
 
-std::optional<Record> ReadRecord(std::string_view line, int wraps = 0) {
-  const size_t begin = line.find("{\"");
-  const std::string_view trimmed = base::Trim(line);
-  if (begin == line.npos || begin > kLongestPrefix || !trimmed.ends_with('}') ||
-      line.size() > kLongestRecord || wraps >= kMostWraps) {
-    return std::nullopt;
+// A word, or a text in quotes with JSON's escapes, of which the line loses its part.
+std::optional<Json> TakeValue(std::string_view& line) {
+  if (!line.starts_with('"')) {
+    const size_t end = std::min(line.find(' '), line.size());
+    const std::string_view word = line.substr(0, end);
+    line.remove_prefix(end);
+    if (word.find_first_of("\"=") != word.npos) return std::nullopt;
+    const auto number = base::ParseInt(word);
+    return number ? Json(*number) : Json(word);
   }
-  const auto parsed = text::ParseJsonLeniently(line.substr(begin));
-  if (!parsed || !parsed->is_object() || !IsLoggers(*parsed)) return std::nullopt;
+  size_t end = 1;
+  while (end < line.size() && line[end] != '"') end += line[end] == '\\' ? 2 : 1;
+  if (end >= line.size()) return std::nullopt;
+  auto value = text::ParseJsonLeniently(line.substr(0, end + 1));
+  line.remove_prefix(end + 1);
+  return value ? std::optional(std::move(*value)) : std::nullopt;
+}
+
+// logfmt: time=2026-03-02T10:11:04Z level=error rank=6 msg="failed".
+std::optional<Json> ReadLogfmt(std::string_view line) {
+  constexpr std::string_view kKey =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.@-";
+  text::Object fields;
+  while (!line.empty()) {
+    const size_t sign = line.find_first_not_of(kKey);
+    if (sign == 0 || sign == line.npos || line[sign] != '=') return std::nullopt;
+    const std::string_view key = line.substr(0, sign);
+    line.remove_prefix(sign + 1);
+    auto value = TakeValue(line);
+    if (!value) return std::nullopt;
+    fields[key] = std::move(*value);
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  }
+  return Json(std::move(fields));
+}
+
+// The fields of a record, and the size of what stands before it.
+std::optional<std::pair<Json, size_t>> ReadFields(std::string_view line) {
+  if (line.size() > kLongestRecord) return std::nullopt;
+  const size_t begin = line.find("{\"");
+  if (begin < kLongestPrefix && line.ends_with('}')) {
+    auto parsed = text::ParseJsonLeniently(line.substr(begin));
+    if (parsed && parsed->is_object()) return std::pair(std::move(*parsed), begin);
+  }
+  static constexpr auto kFirst =
+      std::to_array<std::string_view>({"time=", "timestamp=", "ts=", "level=", "lvl="});
+  const bool is_logfmt = std::any_of(
+      kFirst.begin(), kFirst.end(), [line](std::string_view key) { return line.starts_with(key); });
+  auto fields = is_logfmt ? ReadLogfmt(line) : std::nullopt;
+  return fields ? std::optional(std::pair(std::move(*fields), size_t{0})) : std::nullopt;
+}
+
+// What a record says of its failure besides its message.
+std::string_view CauseOf(const Json& record) {
+  return FirstString(record, {{"error"},
+                              {"err"},
+                              {"exception"},
+                              {"exc"},
+                              {"exc_info"},
+                              {"cause"},
+                              {"reason"},
+                              {"error", "message"},
+                              {"exception", "message"}});
+}
+
+std::optional<Record> ReadRecord(std::string_view line, int wraps = 0) {
+  line = line.substr(0, line.find_last_not_of(" \t\r\n") + 1);
+  const auto read = wraps < kMostWraps ? ReadFields(line) : std::nullopt;
+  if (!read || !IsLoggers(read->first)) return std::nullopt;
+  const Json& fields = read->first;
   Record record;
-  record.before = std::string(line.substr(0, begin)) + PodOf(*parsed);
-  const std::string time = TimeOf(*parsed);
-  if (!time.empty()) record.before += time + " ";
-  const Json* const payload = text::Find(*parsed, {"jsonPayload"});
-  const std::string_view carried = CarriedText(*parsed);
+  record.before = std::string(line.substr(0, read->second)) + PodOf(fields);
+  record.time = TimeOf(fields);
+  if (!record.time.empty()) record.time += " ";
+  const Json* const payload = text::Find(fields, {"jsonPayload"});
+  const std::string_view carried = CarriedText(fields);
   if (!carried.empty() || (payload != nullptr && payload->is_object())) {
     const auto inner = carried.empty() ? ReadRecord(text::ToJson(*payload), wraps + 1)
                                        : ReadRecord(carried, wraps + 1);
     if (inner) {
-      record.before += time.empty() ? inner->before : "";
+      if (record.time.empty()) record.time = inner->time;
+      record.before += inner->before;
       record.head = inner->head;
       record.lines = inner->lines;
     } else {
@@ -240,15 +317,16 @@ std::optional<Record> ReadRecord(std::string_view line, int wraps = 0) {
     }
     return record;
   }
-  const std::string_view logged = LoggedText(*parsed);
+  const std::string_view logged = LoggedText(fields);
   if (logged.empty()) return std::nullopt;
-  record.head = RankOf(*parsed) + LevelOf(*parsed);
+  const bool is_whole = logged.find(kTracebackHeader) != logged.npos;
+  std::string below = is_whole ? "" : EcsTracebackOf(fields);
+  if (!is_whole && below.empty()) below = TracebackIn(fields);
+  record.head = RankOf(fields) + LevelOf(fields, is_whole || !below.empty());
   if (logged.starts_with(kTracebackHeader)) record.lines.emplace_back();
   AddLines(record.lines, logged);
-  if (logged.find(kTracebackHeader) == logged.npos) {
-    if (const std::string below = TracebackIn(*parsed); !below.empty())
-      AddLines(record.lines, below);
-  }
+  if (!is_whole && below.empty()) below = CauseOf(fields);
+  if (!below.empty()) AddLines(record.lines, below);
   return record;
 }
 
@@ -265,10 +343,31 @@ std::string WithoutJsonRecords(const std::vector<std::string_view>& lines) {
     }
     has_any = true;
     for (size_t i = 0; i < record->lines.size(); ++i) {
-      text += record->before + (i == 0 ? record->head : "") + record->lines[i] + "\n";
+      const std::string head = i == 0 ? record->time + record->head : "";
+      text += record->before + head + record->lines[i] + "\n";
     }
   }
   return has_any ? text : "";
+}
+
+std::string LinesOfJsonArray(std::string_view text) {
+  text = base::Trim(text);
+  if (!text.starts_with('[') || !text.ends_with(']')) return "";
+  const std::string_view first = base::Trim(text.substr(1));
+  const auto parsed = first.starts_with('{')
+                          ? text::ParseJsonLeniently(text)
+                          : base::Result<Json>(base::Fail(base::Code::kNotFound, ""));
+  if (!parsed || !parsed->is_array()) return "";
+  std::vector<std::pair<std::string, std::string>> records;  // their times, and lines
+  for (const Json& one : parsed->get_array()) {
+    if (!one.is_object() || !IsLoggers(one)) return "";
+    records.emplace_back(TimeOf(one), text::ToJson(one));
+  }
+  const bool is_newest_first = !records.empty() && records.front().first > records.back().first;
+  if (is_newest_first) std::reverse(records.begin(), records.end());
+  std::string lines;
+  for (const auto& [time, line] : records) lines += line + "\n";
+  return lines;
 }
 
 }  // namespace answers

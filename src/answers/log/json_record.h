@@ -1,4 +1,4 @@
-// Records of structured loggers and of log collectors: one JSON object on a line.
+// Records of structured loggers and of log collectors: one JSON object, or logfmt, on a line.
 #pragma once
 
 #include <string>
@@ -8,10 +8,14 @@
 namespace answers {
 
 // The lines with each such record replaced by the lines of its text: those of its message, and of
-// the traceback that stands in another field ("exc_info", "exception", "error.stack_trace"). The
-// record's time stands before each of them, as do its pod's name (fluent-bit, Cloud Logging) and
-// what stood before the record; its rank and level stand before the first. A record has a text and
-// something that only loggers add: a time, a level, a stream. "" if no line is one.
+// the traceback that stands in another field ("exc_info", "exception", "error.stack_trace"). What
+// stood before the record stands before each of them, as does its pod's name (fluent-bit, Cloud
+// Logging); its time, rank and level stand before the first. A record has a text and something that
+// only loggers add: a time, a level, a stream. "" if no line is one.
 std::string WithoutJsonRecords(const std::vector<std::string_view>& lines);
+
+// If the text is one array of such records (`gcloud logging read --format=json`): one on a line,
+// the oldest first; else "".
+std::string LinesOfJsonArray(std::string_view text);
 
 }  // namespace answers

@@ -96,6 +96,11 @@ TEST(JsonRecord, StructlogsFramesBecomeATraceback) {
   EXPECT_EQ(told.where, "/w/a.py:3");
 }
 
+TEST(JsonRecord, ACauseIsReadBehindTheMessage) {
+  EXPECT_EQ(Unfolded(R"({"level": "error", "msg": "failed", "error": "MemoryError: x"})"),
+            "ERROR failed\nMemoryError: x\n");
+}
+
 TEST(JsonRecord, KeepsItsTimeInWhicheverForm) {
   const std::string text = "2026-03-02T10:11:04.500000Z ready\n";
   for (const char* const time : {"\"time\": 1772446264.5", "\"ts\": 1772446264500",
@@ -107,12 +112,56 @@ TEST(JsonRecord, KeepsItsTimeInWhicheverForm) {
             "2026-03-02 10:11:04,500 ready\n");
 }
 
+TEST(JsonRecord, ARecordIsOneAmongOtherLines) {
+  const auto record = [](int rank, const std::string& more) {
+    return R"({"asctime": "2026-03-02T10:11:04Z", "levelname": "CRITICAL", "message": "failed", "dist": {"rank": )" +
+           std::to_string(rank) + "}" + more + "}\n";
+  };
+  EXPECT_EQ(TellOf("a warning of a library\n" + record(0, "") + record(1, "") +
+                   record(1, R"(, "exc_info": ")" + kFrames + "\"") +
+                   record(0, R"(, "exc_info": ")" + kFrames + "\""))
+                .rank,
+            1);
+}
+
+TEST(JsonRecord, ElasticsErrorsLogfmtAndArraysAreRecords) {
+  const std::string frames = R"(  File \"/w/a.py\", line 3, in f\n    step()\n)";
+  const std::string ecs =
+      R"({"@timestamp": "2026-03-02T10:11:04Z", "log.level": "error", "message": "failed", "labels": {"rank": 1}, "error": {"type": "KeyError", "message": "'lr'", "stack_trace": ")" +
+      frames + "\"}}";
+  const std::string logfmt =
+      "time=2026-03-02T10:11:04Z level=error rank=1 msg=\"failed\" exc=\"" + kFrames + "\"";
+  const std::string array =
+      R"([{"textPayload": "KeyError: 'lr'", "timestamp": "2026-03-02T10:11:07Z"},
+ {"textPayload": "  File \"/w/a.py\", line 3, in f", "timestamp": "2026-03-02T10:11:06Z"},
+ {"textPayload": "Traceback (most recent call last):", "timestamp": "2026-03-02T10:11:05Z"}
+])";
+  for (const std::string& log : {ecs, logfmt, array}) {
+    const Told told = TellOf(log);
+    EXPECT_EQ(told.line, "KeyError: 'lr'") << log;
+    EXPECT_EQ(told.where, "/w/a.py:3") << log;
+  }
+}
+
+TEST(JsonRecord, WhatIsLoggedAsAWarningWithATracebackIsNoFailure) {
+  const std::string log = R"({"level": "warning", "message": "bad sample", "exc_info": ")" +
+                          kFrames + "\"}\n" +
+                          R"({"level": "info", "message": "training complete"})";
+  EXPECT_NE(TellOf(log).kind, "exception");
+  const std::string loguru =
+      R"({"text": "skipping a sample\n)" + kFrames +
+      R"(\n", "record": {"level": {"name": "WARNING"}}})" + "\n" +
+      R"({"text": "training complete", "record": {"level": {"name": "INFO"}}})";
+  EXPECT_NE(TellOf(loguru).kind, "exception");
+}
+
 TEST(JsonRecord, IsNoOtherObject) {
   for (const char* const line :
        {R"({"loss": 0.3, "step": 4})",
         R"({"text": "Traceback (most recent call last):", "label": 1})",
         R"({"level": "info", "message": {"a": 1}})", R"({"level": "info", "message": "cut)",
-        R"(config: {"level": "info", "message": "x"} and more)", R"(["level", "message"])", ""}) {
+        R"(config: {"level": "info", "message": "x"} and more)", R"(["level", "message"])",
+        "level=3 of the tree", "time=4", "level=\"info msg=x", ""}) {
     EXPECT_EQ(Unfolded(line), "") << line;
   }
 }

@@ -155,6 +155,8 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
   const bool has_escapes = text.find("\x1b[") != std::string_view::npos ||
                            text.find("[0m") != std::string_view::npos ||
                            text.find("[39m") != std::string_view::npos;
+  const std::string array = LinesOfJsonArray(text);
+  if (!array.empty()) text = array;
   std::string plain = has_escapes ? WithoutEscapes(text) : "";
   if (text.find(kStepDaemon) != std::string_view::npos) {
     plain = WithoutStepHosts(has_escapes ? plain : text);
@@ -182,7 +184,8 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
   }
   std::vector<Split> split;
   split.reserve(lines.size());
-  for (const LogLine& line : lines) {
+  for (LogLine& line : lines) {
+    if (!unfolded.empty() && !line.time && !split.empty()) line.time = split.back().line.time;
     split.push_back({{line.time, std::string(line.text.substr(0, kLongestLine)), split.size()},
                      line.own_time,
                      line.rank,

@@ -15,6 +15,7 @@
 #include "answers/log/described_pod.h"
 #include "answers/log/error_file.h"
 #include "answers/log/failure_report.h"
+#include "answers/log/json_record.h"
 #include "answers/log/read_log.h"
 #include "answers/loss_watch.h"
 #include "answers/rule.h"
@@ -456,10 +457,10 @@ std::string ReadStdin() {
   return text;
 }
 
-// Whether kubectl has printed it with `get pods -o json`.
-bool HasPods(const std::string& path) {
+// Whether kubectl has printed it with `get pods -o json`, or it is an array of log records.
+bool HasPodsOrRecords(const std::string& path) {
   const auto text = ReadEnd(path);
-  return text && answers::IsPodsJson(*text);
+  return text && (answers::IsPodsJson(*text) || !answers::LinesOfJsonArray(*text).empty());
 }
 
 bool IsCompressed(std::string_view path) {
@@ -532,7 +533,7 @@ base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths
         // Launchers' reports repeat the logs, but error files also contain times, and muster's own
         // report says which rank was first.
         const bool is_read =
-            answers::IsErrorFile(file) || answers::IsFailureReport(file) || HasPods(file);
+            answers::IsErrorFile(file) || answers::IsFailureReport(file) || HasPodsOrRecords(file);
         if (file.ends_with(".json") && !is_read) {
           report = file;
           continue;
