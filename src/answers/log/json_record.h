@@ -11,7 +11,8 @@ namespace answers {
 // the traceback that stands in another field ("exc_info", "exception", "error.stack_trace"). The
 // record's time stands before each of them, as do its pod's name (fluent-bit, Cloud Logging) and
 // what stood before the record; its rank and level stand before the first. A record has a text and
-// something that only loggers add: a time, a level, a stream. "" if no line is one.
+// something that only loggers add: a time, a level, a stream. Lines before the last 64 MiB of this
+// text are left out. "" if no line is one.
 std::string WithoutJsonRecords(const std::vector<std::string_view>& lines);
 
 }  // namespace answers
