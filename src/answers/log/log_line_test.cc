@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 
 #include "answers/log/read_log.h"
@@ -146,6 +147,17 @@ TEST(LogLine, PalsPrintsTheHostAndTheRank) {
   for (const Rank& rank : ReadLogs({{"job.out", of_two_hosts}}).ranks) {
     EXPECT_FALSE(rank.rank) << "a number that two hosts share is no rank";
   }
+}
+
+TEST(LogLine, ManyTasksThatSrunNamesTakeNoLongTime) {
+  std::string log;
+  for (int i = 0; i < 9000; ++i) {
+    log += "srun: error: n1: tasks 100000-100003,100005,100009: Exited with exit code 1\n";
+  }
+  for (int i = 0; i < 10'000; ++i) log += std::to_string(3 * i + 1) + ": step\n";
+  const auto begin = std::chrono::steady_clock::now();
+  ReadLines(log, 20'000);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 }  // namespace
