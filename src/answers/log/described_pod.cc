@@ -184,6 +184,7 @@ void ReadObjects(const KubectlText& lines, const KubeflowPods& of_job,
       if (is_own && field->key == "nodeName") pod.node = field->value;
     }
     FindRank(lines, of_job, true, pod);
+    i = pod.end - 1;
     pods.push_back(std::move(pod));
   }
 }

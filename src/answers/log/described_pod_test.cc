@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "answers/log/cluster_words.h"
 #include "answers/log/read_log.h"
 #include "answers/verdict.h"
@@ -159,6 +161,28 @@ TEST(DescribedPod, WhereItIsByTheColumnsOfGetPods) {
                         "a-w-1   1/1     Running   2 (5m ago)    18m   1.2.3.4  n7      <none>",
                         "a-w-2   0/1     Pending   0             18m   <none>   <none>  <none>"}),
             (std::vector<std::pair<std::string, std::string>>{{"a-w-1", "n7"}}));
+}
+
+TEST(DescribedPod, IsNotWithinAnother) {
+  constexpr std::string_view kLines[] = {"kind: Pod",  "metadata:", "  name: a",    " kind: Pod",
+                                         " metadata:", "  name: b", "---",          "kind: Pod",
+                                         "metadata:",  "  name: c", "  nodeName: n"};
+  const auto pods = ReadDescribedPods({std::begin(kLines), std::end(kLines)}, {});
+  ASSERT_EQ(pods.size(), 2U);
+  EXPECT_EQ(pods[0].name, "a");
+  EXPECT_EQ(pods[1].name, "c");
+}
+
+TEST(DescribedPod, ManyOnOneNodeAreRead) {
+  constexpr int kPods = 4000;
+  std::string log;
+  for (int i = 0; i < kPods; ++i) {
+    const std::string number = std::to_string(i);
+    log += "18m  Normal  Scheduled  pod/a-" + number + "  Successfully assigned t/a-" + number +
+           " to n1\n[rank" + number + "]: step\n" +
+           "4m  Warning  NodeNotReady  node/n1  Node is not ready\n";
+  }
+  ReadLogs({{"events.txt", log}});
 }
 
 }  // namespace

@@ -20,6 +20,9 @@ using Keys = std::initializer_list<text::Path>;
 
 constexpr size_t kLongestPrefix = 160;
 constexpr size_t kLongestRecord = 256 * 1024;
+constexpr size_t kLongestText = 64 * 1024 * 1024;
+constexpr size_t kLongestName = 253;  // of Kubernetes' objects
+constexpr size_t kLongestTime = 64;
 constexpr int kMostWraps = 3;  // a program's record in that of a container's log, in a collector's
 
 struct Record {
@@ -97,6 +100,7 @@ std::string FirstTime(const Json& record, Keys keys) {
     if (value->is_int64()) return TimeOfCount(static_cast<double>(value->as_int64()));
     if (!value->is_string()) continue;
     std::string written(value->as_string());
+    if (written.size() > kLongestTime) continue;
     if (base::ParseRfc3339(written)) return written;
     if (const auto count = base::ParseInt(written)) {
       return TimeOfCount(static_cast<double>(*count));
@@ -127,6 +131,7 @@ std::string PodOf(const Json& record) {
                            {"kubernetes", "container", "name"},
                            {"resource", "labels", "container_name"}});
   if (pod.empty() || pod.find_first_of("] \t/") != pod.npos) return "";
+  if (pod.size() > kLongestName || container.size() > kLongestName) return "";
   return fmt::format("[pod/{}/{}] ", pod, container.empty() ? "pytorch" : container);
 }
 
@@ -333,21 +338,28 @@ std::optional<Record> ReadRecord(std::string_view line, int wraps = 0) {
 }  // namespace
 
 std::string WithoutJsonRecords(const std::vector<std::string_view>& lines) {
-  std::string text;
+  // From the last one on, because what stands before each line of a record may be long.
+  std::vector<std::string> parts;
+  size_t size = 0;
   bool has_any = false;
-  for (const std::string_view line : lines) {
-    const auto record = ReadRecord(line);
-    if (!record) {
-      text.append(line).push_back('\n');
-      continue;
+  for (auto line = lines.rbegin(); line != lines.rend() && size < kLongestText; ++line) {
+    std::string& part = parts.emplace_back();
+    if (const auto record = ReadRecord(*line)) {
+      has_any = true;
+      for (size_t i = 0; i < record->lines.size(); ++i) {
+        const std::string head = i == 0 ? record->time + record->head : "";
+        part += record->before + head + record->lines[i] + "\n";
+      }
+    } else {
+      part.append(*line).push_back('\n');
     }
-    has_any = true;
-    for (size_t i = 0; i < record->lines.size(); ++i) {
-      const std::string head = i == 0 ? record->time + record->head : "";
-      text += record->before + head + record->lines[i] + "\n";
-    }
+    size += part.size();
   }
-  return has_any ? text : "";
+  if (!has_any) return "";
+  std::string text;
+  text.reserve(size);
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) text += *part;
+  return text;
 }
 
 std::string LinesOfJsonArray(std::string_view text) {

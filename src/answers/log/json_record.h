@@ -11,7 +11,8 @@ namespace answers {
 // the traceback that stands in another field ("exc_info", "exception", "error.stack_trace"). What
 // stood before the record stands before each of them, as does its pod's name (fluent-bit, Cloud
 // Logging); its time, rank and level stand before the first. A record has a text and something that
-// only loggers add: a time, a level, a stream. "" if no line is one.
+// only loggers add: a time, a level, a stream. Lines before the last 64 MiB of this
+// text are left out. "" if no line is one.
 std::string WithoutJsonRecords(const std::vector<std::string_view>& lines);
 
 // If the text is one array of such records (`gcloud logging read --format=json`): one on a line,

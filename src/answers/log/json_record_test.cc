@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "answers/log/read_log.h"
 #include "answers/verdict.h"
 
@@ -164,6 +168,26 @@ TEST(JsonRecord, IsNoOtherObject) {
         "level=3 of the tree", "time=4", "level=\"info msg=x", ""}) {
     EXPECT_EQ(Unfolded(line), "") << line;
   }
+}
+
+TEST(JsonRecord, CannotMakeTheTextManyTimesLonger) {
+  std::string lines;
+  for (int i = 0; i < 80'000; ++i) lines += "a\\n";
+  const std::string record = "{\"log\": \"" + lines + "\", \"stream\": \"stderr\"";
+  const std::string pod = ", \"kubernetes\": {\"pod_name\": \"" + std::string(300, 'p') + "\"}}";
+  EXPECT_EQ(Unfolded(record + pod), Unfolded(record + "}"));
+  const std::string time =
+      ", \"asctime\": \"2026-03-02 10:11:04,500 " + std::string(99, '-') + "\"}";
+  EXPECT_EQ(Unfolded(record + time), Unfolded(record + "}"));
+  const std::string prefixed = std::string(150, '-') + record + "}";
+  constexpr size_t kRecords = 10;
+  const size_t size = Unfolded(prefixed).size();
+  const std::string last = "{\"log\": \"last\", \"stream\": \"stderr\"}";
+  std::vector<std::string_view> records(kRecords, prefixed);
+  records.emplace_back(last);
+  const std::string text = WithoutJsonRecords(records);
+  EXPECT_LT(text.size(), size * (kRecords - 2));
+  EXPECT_TRUE(text.ends_with("a\nlast\n"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "answers/log/actor_rank.h"
 #include "answers/log/file_rank.h"
@@ -322,9 +323,9 @@ std::optional<LineNumber> ReadLineNumber(std::string_view line) {
   return LineNumber{*number, end + 1, rest.starts_with(": ")};
 }
 
-// Whether srun says in this line how a task of this number ended: "srun: error: n1: tasks 0-3,5:
+// Whether srun says in this line how one of these tasks ended: "srun: error: n1: tasks 0-3,5:
 // Exited with exit code 1".
-bool NamesTask(std::string_view line, int64_t number) {
+bool NamesOneOf(const std::set<int64_t>& tasks, std::string_view line) {
   constexpr std::string_view kTask = ": task";
   const size_t at = line.find(kTask);
   if (at == line.npos) return false;
@@ -335,7 +336,9 @@ bool NamesTask(std::string_view line, int64_t number) {
     const size_t dash = part.find('-');
     const auto first = base::ParseInt(part.substr(0, dash));
     const auto last = dash == part.npos ? first : base::ParseInt(part.substr(dash + 1));
-    if (first && last && *first <= number && number <= *last) return true;
+    if (!first || !last) continue;
+    const auto named = tasks.lower_bound(*first);
+    if (named != tasks.end() && *named <= *last) return true;
   }
   return false;
 }
@@ -344,21 +347,17 @@ bool NamesTask(std::string_view line, int64_t number) {
 // a task's: then `srun -l` has put them there.
 bool AreOfTasks(const std::vector<std::string_view>& lines,
                 const std::vector<std::optional<LineNumber>>& numbers) {
-  std::vector<std::string_view> ends;
-  for (const std::string_view line : lines) {
-    if (line.starts_with("srun: error: ")) ends.push_back(line);
-  }
-  bool is_named = false;
+  std::set<int64_t> tasks;
   for (size_t i = 0; i < lines.size(); ++i) {
     const std::string_view line = lines[i];
     const bool is_slurms = line.starts_with("srun: ") || line.starts_with("slurmstepd: ");
     const bool is_full = line.find_first_not_of(" \t\r") != line.npos;
     if (is_full && !is_slurms && (!numbers[i] || !numbers[i]->is_like_task)) return false;
-    is_named = is_named || (numbers[i] && std::any_of(ends.begin(), ends.end(), [&](auto end) {
-                              return NamesTask(end, numbers[i]->number);
-                            }));
+    if (numbers[i]) tasks.insert(numbers[i]->number);
   }
-  return is_named;
+  return std::any_of(lines.begin(), lines.end(), [&tasks](std::string_view line) {
+    return line.starts_with("srun: error: ") && NamesOneOf(tasks, line);
+  });
 }
 
 // Numbers of lines rise, and each is used once, while several lines of a rank have its number.

@@ -148,5 +148,14 @@ TEST(LogLine, PalsPrintsTheHostAndTheRank) {
   }
 }
 
+TEST(LogLine, ManyTasksThatSrunNamesAreRead) {
+  std::string log;
+  for (int i = 0; i < 9000; ++i) {
+    log += "srun: error: n1: tasks 100000-100003,100005,100009: Exited with exit code 1\n";
+  }
+  for (int i = 0; i < 10'000; ++i) log += std::to_string(3 * i + 1) + ": step\n";
+  ReadLines(log, 20'000);
+}
+
 }  // namespace
 }  // namespace answers

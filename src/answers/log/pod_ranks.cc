@@ -5,12 +5,19 @@
 namespace answers {
 namespace {
 
-// Whether a Job's controller makes pods of this name for the instance of the other.
-bool IsPodOf(std::string_view pod, std::string_view instance) {
+// The part of a log's name that is its pod's, or that of the Job's instance which has the pod.
+std::string_view NameOfLog(std::string_view name) {
+  name.remove_prefix(name.rfind('/') + 1);  // 0 if there is none
+  if (name.ends_with(".log") || name.ends_with(".txt")) name.remove_suffix(4);
+  return name;
+}
+
+// The name of the instance for which a Job's controller has made a pod of this name; "" if it
+// makes no such names.
+std::string_view InstanceOf(std::string_view pod) {
   constexpr size_t kSuffix = 6;  // "-x7f2k"
-  if (!pod.starts_with(instance)) return false;
-  const std::string_view behind = pod.substr(instance.size());
-  return behind.empty() || (behind.size() == kSuffix && behind[0] == '-');
+  if (pod.size() < kSuffix || pod[pod.size() - kSuffix] != '-') return "";
+  return pod.substr(0, pod.size() - kSuffix);
 }
 
 }  // namespace
@@ -24,34 +31,40 @@ void PodRanks::Add(const std::vector<std::string_view>& lines,
   }
 }
 
-std::optional<int> PodRanks::RankOf(std::string_view pod, const std::vector<Rank>& ranks) const {
+std::optional<int> PodRanks::RankOf(std::string_view pod, const RanksOfLogs& logs) const {
   const auto described = described_.find(pod);
   if (described != described_.end()) return described->second;
   std::set<std::optional<int>> found;
-  for (const Rank& rank : ranks) {
-    std::string_view name = rank.name;
-    name.remove_prefix(name.rfind('/') + 1);  // 0 if there is none
-    if (name.ends_with(".log") || name.ends_with(".txt")) name.remove_suffix(4);
-    if (IsPodOf(pod, name)) found.insert(rank.rank);
+  for (const std::string_view name : {pod, InstanceOf(pod)}) {
+    const auto log = name.empty() ? logs.end() : logs.find(name);
+    if (log != logs.end()) found.insert(log->second.begin(), log->second.end());
   }
   return found.size() == 1 ? *found.begin() : std::nullopt;
 }
 
+std::optional<int> PodRanks::OnlyRankAt(const std::set<std::string>& pods,
+                                        const RanksOfLogs& logs) const {
+  std::set<int> found;
+  for (const std::string& pod : pods) {
+    if (const auto rank = RankOf(pod, logs)) found.insert(*rank);
+  }
+  return found.size() == 1 ? std::optional(*found.begin()) : std::nullopt;
+}
+
 void PodRanks::NameRanksOf(Evidence& evidence) const {
+  RanksOfLogs logs;
+  for (const Rank& rank : evidence.ranks) logs[NameOfLog(rank.name)].insert(rank.rank);
+  std::map<std::string_view, std::optional<int>> of_nodes;
+  for (const auto& [node, pods] : places_) of_nodes[node] = OnlyRankAt(pods, logs);
   for (Event& event : evidence.events) {
     const std::string_view object = event.object;
     for (const std::string_view kind : {"pod ", "pod/"}) {
       if (!event.index && object.starts_with(kind)) {
-        event.index = RankOf(object.substr(kind.size()), evidence.ranks);
+        event.index = RankOf(object.substr(kind.size()), logs);
       }
     }
-    const auto there = places_.find(NodeOf(event));
-    if (there == places_.end()) continue;
-    std::set<int> found;
-    for (const std::string& pod : there->second) {
-      if (const auto rank = RankOf(pod, evidence.ranks)) found.insert(*rank);
-    }
-    if (found.size() == 1) event.index = *found.begin();
+    const auto there = of_nodes.find(NodeOf(event));
+    if (there != of_nodes.end() && there->second) event.index = there->second;
   }
 }
 

@@ -23,7 +23,11 @@ class PodRanks {
   void NameRanksOf(Evidence& evidence) const;
 
  private:
-  std::optional<int> RankOf(std::string_view pod, const std::vector<Rank>& ranks) const;
+  // By the logs' names without their extensions.
+  using RanksOfLogs = std::map<std::string_view, std::set<std::optional<int>>>;
+
+  std::optional<int> RankOf(std::string_view pod, const RanksOfLogs& logs) const;
+  std::optional<int> OnlyRankAt(const std::set<std::string>& pods, const RanksOfLogs& logs) const;
 
   std::map<std::string, std::set<std::string>, std::less<>> places_;  // pods by nodes
   // nullopt: the pod may have several
