@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "answers/files/read_log.h"
 #include "answers/log/cluster_words.h"
-#include "answers/log/read_log.h"
 #include "answers/verdict.h"
 
 namespace answers {
