@@ -5,7 +5,7 @@
 #include <string>
 #include <tuple>
 
-#include "answers/log/read_log.h"
+#include "answers/files/read_log.h"
 #include "answers/signal_words.h"
 
 namespace answers {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "answers/exit_finding.h"
-#include "answers/log/read_log.h"
+#include "answers/files/read_log.h"
 #include "answers/stall/stall.h"
 #include "answers/verdict.h"
 #include "base/strings.h"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "answers/log/read_log.h"
+#include "answers/files/read_log.h"
 #include "answers/peers/watchdog.h"
 #include "answers/verdict.h"
 

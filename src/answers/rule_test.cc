@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "answers/files/read_log.h"
 #include "answers/finding.h"
-#include "answers/log/read_log.h"
 #include "answers/rule_text.h"
 
 namespace answers {

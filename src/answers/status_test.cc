@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "answers/files/read_log.h"
 #include "answers/finding.h"
-#include "answers/log/read_log.h"
 #include "answers/verdict.h"
 
 namespace answers {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "answers/log/read_log.h"
+#include "answers/files/read_log.h"
 
 namespace answers {
 namespace {

@@ -1,6 +1,6 @@
 #include <cstdint>
 
-#include "answers/log/read_log.h"
+#include "answers/files/read_log.h"
 #include "answers/verdict.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "answers/log/read_log.h"
+#include "answers/files/read_log.h"
 #include "answers/verdict.h"
 
 namespace answers {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "answers/log/read_log.h"
+#include "answers/files/read_log.h"
 #include "answers/verdict.h"
 
 namespace answers {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "answers/log/read_log.h"
+#include "answers/files/read_log.h"
 #include "answers/verdict.h"
 
 namespace answers {
@@ -154,7 +154,7 @@ TEST(LogLine, ManyTasksThatSrunNamesAreRead) {
     log += "srun: error: n1: tasks 100000-100003,100005,100009: Exited with exit code 1\n";
   }
   for (int i = 0; i < 10'000; ++i) log += std::to_string(3 * i + 1) + ": step\n";
-  ReadLines(log, 20'000);
+  EXPECT_FALSE(ReadLines(log, 20'000).empty());
 }
 
 }  // namespace

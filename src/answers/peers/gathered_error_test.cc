@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "answers/log/read_log.h"
+#include "answers/files/read_log.h"
 #include "answers/verdict.h"
 #include "base/strings.h"
 

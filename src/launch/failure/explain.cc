@@ -6,8 +6,8 @@
 #include <array>
 #include <cctype>
 
+#include "answers/files/read_log.h"
 #include "answers/finding.h"
-#include "answers/log/read_log.h"
 #include "answers/stall/stall.h"
 #include "base/machine/signal_name.h"
 #include "base/strings.h"

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "answers/exit_finding.h"
-#include "answers/log/read_log.h"
+#include "answers/files/read_log.h"
 #include "answers/witness_line.h"
 #include "local/node/pod/cgroup.h"
 #include "local/node/shim/memory_use.h"

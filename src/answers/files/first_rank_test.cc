@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "answers/log/read_log.h"
+#include "answers/files/read_log.h"
 #include "answers/verdict.h"
 
 namespace answers {

@@ -1,4 +1,4 @@
-#include "answers/log/read_log.h"
+#include "answers/files/read_log.h"
 
 #include <gtest/gtest.h>
 

@@ -1,25 +1,13 @@
 // Turns logs of the job's launchers into evidence.
 #pragma once
 
-#include <optional>
-#include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "answers/evidence.h"
-#include "answers/log/launcher_words.h"
+#include "answers/files/log_file.h"
 
 namespace answers {
-
-struct LogFile {
-  std::string name;  // its path below the requested folder
-  std::string_view text;
-  // the rank to which these lines belong, if the job knows it
-  std::optional<NodeRanks> ranks = std::nullopt;
-  // the trial of a sweep to which lines are wanted ("lr=2 seed=1"); "" for the first failed one
-  std::string trial{};
-};
 
 // The lines of a text without their stamps and prefixes, at most the last `limit` of them. A line
 // over 4 KiB is cut.

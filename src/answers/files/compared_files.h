@@ -1,0 +1,24 @@
+// Mends the ranks that files tell by a comparison of all files, for read_log.h.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "answers/files/file.h"
+
+namespace answers {
+
+// Takes back the ranks that are fields of records where they are other numbers: those of the
+// processes on each of several hosts, or of others than the one that the file's name tells.
+void DropOtherFields(std::vector<File>& files);
+
+// The number of a pod that is described without a label for it may be in the name of its log.
+void NameDescribedByLogs(std::vector<File>& files);
+
+// By the environments that the files of single processes show.
+void NameRanksByEnvironment(std::vector<File>& files);
+
+// Launchers' tables name the error file; otherwise its own name has to do.
+std::optional<int> RankOfErrorFile(const File& error, const std::vector<File>& logs);
+
+}  // namespace answers

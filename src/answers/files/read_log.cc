@@ -1,0 +1,98 @@
+#include "answers/files/read_log.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "answers/files/compared_files.h"
+#include "answers/files/file.h"
+#include "answers/files/killed_ranks.h"
+#include "answers/files/local_ranks.h"
+#include "answers/files/own_clock.h"
+#include "answers/files/sorter.h"
+#include "answers/log/attempt.h"
+#include "answers/log/described_pod.h"
+#include "answers/log/error_file.h"
+#include "answers/log/failure_report.h"
+#include "answers/log/file_rank.h"
+#include "answers/log/node_task.h"
+#include "answers/log/split_lines.h"
+
+namespace answers {
+namespace {
+
+constexpr size_t kMostLinesOfFile = 20'000;
+
+}  // namespace
+
+std::vector<Line> ReadLines(std::string_view text, size_t limit) {
+  std::vector<Line> lines;
+  if (text.empty()) return lines;
+  std::optional<FailedTrial> trial;
+  for (Split& split : SplitLines(text, limit, "", trial)) lines.push_back(std::move(split.line));
+  return lines;
+}
+
+Evidence ReadLogs(const std::vector<LogFile>& files) {
+  const auto have = [&files](std::string_view words) {
+    return std::any_of(files.begin(), files.end(), [words](const LogFile& file) {
+      return file.text.find(words) != std::string_view::npos ||
+             file.name.find(words) != std::string::npos;
+    });
+  };
+  const KubeflowPods pods{have("-master-0"), have("-launcher-0-")};
+  std::vector<std::string_view> names;
+  for (const LogFile& log : files) names.emplace_back(log.name);
+  const std::vector<std::optional<int>> ranks = RanksOfFiles(names);
+  const LastAttempts last(names);
+  std::vector<File> read, errors;
+  std::vector<std::pair<const LogFile*, FailureReport>> reports;
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (last.IsEarlier(files[i].name)) continue;
+    if (auto report =
+            IsFailureReport(files[i].name) ? ReadFailureReport(files[i].text) : std::nullopt) {
+      reports.emplace_back(&files[i], std::move(*report));
+      continue;
+    }
+    if (IsErrorFile(files[i].name)) {
+      File& error = errors.emplace_back();
+      error.log = &files[i];
+      error.rank = ranks[i];
+      continue;
+    }
+    File& file = read.emplace_back();
+    file.log = &files[i];
+    file.rank = ranks[i];
+    file.lines = SplitLines(files[i].text, kMostLinesOfFile, files[i].trial, file.trial);
+  }
+  DropOtherFields(read);
+  for (File& file : read) {  // the texts are views of lines that do not move any more
+    file.texts = TextsOf(file.lines);
+    file.words =
+        ReadLauncherWords(AreTasksNodes(file) ? WithoutEndsOfTasks(file.texts) : file.texts);
+    if (!file.words.ranks) file.words.ranks = file.log->ranks;
+    file.pods = ReadDescribedPods(file.texts, pods);
+  }
+  NameDescribedByLogs(read);
+  NameRanksByEnvironment(read);
+  // Programs' timestamps have an unknown time zone and cannot be compared with the times of error
+  // files.
+  const OwnClock clock = errors.empty() ? ClockOf(read) : OwnClock::kNone;
+  const KilledRanks killed(read);
+  std::vector<LocalRanks> locals;
+  locals.reserve(read.size());
+  for (const File& file : read) locals.emplace_back(file.lines, file.words);
+  Sorter sorter(pods, HasUnknownNodes(read, locals), killed);
+  for (const File& file : errors) sorter.AddErrorFile(file, RankOfErrorFile(file, read));
+  for (size_t i = 0; i < read.size(); ++i) {
+    TakeOwnTimes(read[i], clock);
+    sorter.Add(read[i], locals[i]);
+  }
+  for (const auto& [file, report] : reports) sorter.AddFailureReport(*file, report);
+  return sorter.Take();
+}
+
+}  // namespace answers
