@@ -283,6 +283,20 @@ def test_a_closed_terminal_does_not_stop_it(cluster, code):
     assert cluster.get("slow")["status"] == "SUSPENDED"
 
 
+def test_a_link_out_of_the_folder_leads_to_the_same_place(cluster, code):
+    os.makedirs(cluster.path("home", "data"))
+    with open(cluster.path("home", "data", "x"), "w") as file:
+        file.write("tiger\n")
+    os.symlink("../data", os.path.join(code, "data"))
+    done = cluster.run("run", "cat data/x", cwd=code)
+    assert done.stdout == "tiger\n" and f"; data -> {cluster.path('home', 'data')} leads out of it" in done.stderr
+    cluster.run("up", "--listen")
+    kubeconfig = cluster.path("home", "kubeconfig")
+    cluster.run("kubeconfig", "-o", kubeconfig)
+    far = cluster.run("--kubeconfig", kubeconfig, "run", "--image=host", "cat data/x", cwd=code, code=1)
+    assert "the link data -> " in far.stderr and ".musterignore, or mount its target by --data-dir" in far.stderr
+
+
 def test_on_another_cluster_the_folder_travels_with_the_job(cluster, code):
     cluster.run("up", "--listen")
     kubeconfig = cluster.path("home", "kubeconfig")
