@@ -80,7 +80,7 @@ void CheckMessagePolicy(const std::string& of_container, const text::Json& conta
   const std::string_view policy = text::GetString(container, {"terminationMessagePolicy"});
   if (policy.empty() || policy == "File" || policy == "FallbackToLogsOnError") return;
   causes.push_back(UnsupportedValue(of_container + ".terminationMessagePolicy", policy,
-                                    {"FallbackToLogsOnError", "File"}));
+                                    {"File", "FallbackToLogsOnError"}));
 }
 
 bool IsQualified(std::string_view resource) { return resource.find('/') != std::string_view::npos; }

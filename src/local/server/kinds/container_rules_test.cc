@@ -106,7 +106,7 @@ TEST(ContainerRules, AMessagePolicyIsOneOfTwo) {
   EXPECT_EQ(CausesOf(R"({"terminationMessagePolicy": "FallbackToLogsOnError"})"), Causes{});
   EXPECT_EQ(CausesOf(R"({"terminationMessagePolicy": "file"})"),
             Causes{"terminationMessagePolicy: Unsupported value: \"file\": supported values: "
-                   "\"FallbackToLogsOnError\", \"File\""});
+                   "\"File\", \"FallbackToLogsOnError\""});
 }
 
 TEST(ContainerRules, RequestsAreWithinTheLimitsAndGpusAreWhole) {

@@ -93,7 +93,7 @@ void CheckDnsPolicy(const text::Json& pod, Causes& causes) {
     return;
   }
   causes.push_back(UnsupportedValue(
-      "spec.dnsPolicy", policy, {"ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"}));
+      "spec.dnsPolicy", policy, {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"}));
 }
 
 }  // namespace local::server

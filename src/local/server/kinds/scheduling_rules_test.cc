@@ -7,7 +7,7 @@
 namespace local::server {
 namespace {
 
-text::Json PodOf(std::string_view spec) {
+text::Json PodWith(std::string_view spec) {
   text::Json pod = text::Object();
   text::Set(pod, {"spec"}, *text::ParseJson(spec));
   return pod;
@@ -15,7 +15,7 @@ text::Json PodOf(std::string_view spec) {
 
 Causes CausesOfToleration(const std::string& toleration) {
   Causes causes;
-  CheckTolerations(PodOf(R"({"tolerations": [)" + toleration + "]}"), causes);
+  CheckTolerations(PodWith(R"({"tolerations": [)" + toleration + "]}"), causes);
   return causes;
 }
 
@@ -39,10 +39,10 @@ TEST(SchedulingRules, TolerationsHaveOneOfTwoOperatorsAndOfThreeEffects) {
 TEST(SchedulingRules, NodeAffinityHasKnownOperatorsWithTheirValues) {
   const auto causes_of = [](const std::string& expression) {
     Causes causes;
-    CheckNodeAffinity(PodOf(R"({"affinity": {"nodeAffinity": {
+    CheckNodeAffinity(PodWith(R"({"affinity": {"nodeAffinity": {
         "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference":
             {"matchExpressions": [)" +
-                            expression + "]}}]}}}"),
+                              expression + "]}}]}}}"),
                       causes);
     return causes;
   };
@@ -61,14 +61,14 @@ TEST(SchedulingRules, NodeAffinityHasKnownOperatorsWithTheirValues) {
 
 TEST(SchedulingRules, TheDnsPolicyIsOneOfFour) {
   Causes causes;
-  CheckDnsPolicy(PodOf(R"({"dnsPolicy": "ClusterFirst"})"), causes);
+  CheckDnsPolicy(PodWith(R"({"dnsPolicy": "ClusterFirst"})"), causes);
   EXPECT_EQ(causes, Causes{});
-  CheckDnsPolicy(PodOf(R"({"dnsPolicy": "clusterFirst"})"), causes);
+  CheckDnsPolicy(PodWith(R"({"dnsPolicy": "clusterFirst"})"), causes);
   EXPECT_EQ(causes.size(), 1U);
 }
 
 TEST(SchedulingRules, ArePartOfThePodsRules) {
-  text::Json pod = PodOf(R"({"containers": [{"name": "a", "image": "i"}], "dnsPolicy": "x",
+  text::Json pod = PodWith(R"({"containers": [{"name": "a", "image": "i"}], "dnsPolicy": "x",
       "tolerations": [{"key": "a", "operator": "x"}], "affinity": {"nodeAffinity": {
       "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
           {"matchExpressions": [{"key": "a", "operator": "x"}]}]}}}})");
