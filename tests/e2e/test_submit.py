@@ -141,6 +141,8 @@ def test_what_this_machine_does_not_do_is_said_by_submit_and_by_get(cluster):
     assert "--selector disk=ssd has no effect here" in dry.stderr
     plain = cluster.submit("plain", "true", "--wait")
     assert "WARN" not in plain.stderr and "WARN" not in cluster.run("get", "plain").stderr
+    chosen = cluster.run("list", "-l", "release in (plain)").stdout
+    assert "plain" in chosen and "wishes" not in chosen, "the daemon's table is narrowed by labels, too"
 
 
 EVERYTHING = ("--tensorboard", "--sync-mode=git", "--sync-source=https://tom:tiger-1@127.0.0.1:1/r.git",

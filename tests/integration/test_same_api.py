@@ -296,6 +296,17 @@ CASES = {
         refused_pod({"imagePullPolicy": "x"}, terminationGracePeriodSeconds=-5),
         refused_pod({"args": [1]}), refused_pod({"command": "x"}), refused_pod({"workingDir": 5}), refused_pod(ports({"containerPort": "x"})),
     ],
+    "refused_policies": [
+        *(refused_pod({}, tolerations=[toleration]) for toleration in (
+            {"operator": "exists"}, {"key": "a", "operator": "exists"}, {"key": "a", "effect": "noSchedule"}, {"value": "x"},
+            {"operator": "Exists", "tolerationSeconds": 5}, {"operator": "Exists", "effect": "NoSchedule", "tolerationSeconds": 5})),
+        refused_pod({"terminationMessagePolicy": "file"}), refused_pod({}, dnsPolicy="clusterFirst"),
+        *(refused_pod({}, affinity={"nodeAffinity": affinity}) for expression in (
+            {"operator": "in", "values": ["x"]}, {"operator": "In"}, {"operator": "Exists", "values": ["x"]},
+            {"operator": "Gt", "values": ["1", "2"]}) for term in ({"matchExpressions": [{"key": "a", **expression}]},) for affinity in (
+                {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}},
+                {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": term}]})),
+    ],
     "refused_data": [
         *(("POST", CORE + "configmaps", thing("ConfigMap", "d", **fields), {}) for fields in (
             {"data": {"a": 1}}, {"data": []}, {"data": {"a b": "1"}}, {"metadata": {"labels": {"a": 1}}}, {"metadata": {"labels": "x"}})),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/object.h"
+#include "api/selector.h"
 #include "base/log.h"
 #include "base/strings.h"
 
@@ -72,6 +73,16 @@ base::Status CheckOwner(cluster::Client& client, const Context& context, const t
   if (!*isolates || (admins == Admins::kMay && IsAdmin(client, context))) return {};
   return Fail(Code::kPermissionDenied,
               "you have no privileges to operate the job,because the owner of job is not you");
+}
+
+base::Status CheckSelector(std::string_view selector) {
+  if (selector.empty()) {
+    return base::Fail(base::Code::kInvalidArgument, "--selector is empty: that would be every job");
+  }
+  if (const auto parsed = api::LabelSelector::Parse(selector); !parsed) {
+    return base::Fail(parsed.error().Wrap("--selector is invalid"));
+  }
+  return {};
 }
 
 base::Result<std::string> VisibleSelector(cluster::Client& client, const Context& context,

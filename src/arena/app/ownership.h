@@ -35,6 +35,8 @@ enum class Admins { kMay, kMayNot };
 base::Status CheckOwner(cluster::Client& client, const Context& context, const text::Json& object,
                         Admins admins);
 
+// What is wrong with a selector of labels that was given as -l/--selector.
+base::Status CheckSelector(std::string_view selector);
 // `selector` ("" selects everything), narrowed to the user's own objects where the command's
 // namespace isolates users and the user is not an administrator.
 base::Result<std::string> VisibleSelector(cluster::Client& client, const Context& context,

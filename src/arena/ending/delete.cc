@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "api/object.h"
-#include "api/selector.h"
 #include "arena/app/complete_names.h"
 #include "arena/app/ownership.h"
 #include "arena/app/trainer.h"
@@ -146,14 +145,9 @@ base::Result<int> RunDelete(Context& context, const DeleteFlags& flags, cli::Inv
 base::Status CheckFlags(const DeleteFlags& flags, cli::Invocation& call) {
   TRY(MeansPyTorch(flags.type));
   if (!call.command.Changed("selector")) return NeedJobName(call);
-  if (flags.selector.empty()) {
-    return Fail(Code::kInvalidArgument, "--selector is empty: that would be every job");
-  }
+  TRY(CheckSelector(flags.selector));
   if (!call.args.empty()) {
     return Fail(Code::kInvalidArgument, "give either the jobs' names or --selector, not both");
-  }
-  if (const auto parsed = api::LabelSelector::Parse(flags.selector); !parsed) {
-    return Fail(parsed.error().Wrap("--selector is invalid"));
   }
   return {};
 }

@@ -20,7 +20,7 @@ namespace arena {
 namespace {
 
 struct ListFlags {
-  std::string type, output;
+  std::string type, output, selector;
   bool all_namespaces = false, with_gone = false, is_watch = false;
 };
 
@@ -89,12 +89,15 @@ std::vector<ListRow> InProgramsWords(const Context& context, std::vector<ListRow
 
 base::Result<std::vector<ListRow>> FetchRows(cluster::Client& client, const Context& context,
                                              const std::string& namespace_name,
-                                             const std::string& type) {
+                                             const ListFlags& flags) {
   // Only the embedded server renders Arena's columns; elsewhere asking for them costs a list.
   if (context.cluster_is_this_machine) {
     cluster::ListOptions options;
     options.namespace_name = namespace_name;
-    TRY_ASSIGN(options.label_selector, VisibleSelector(client, context, ListedJobs(context)));
+    std::string selector(ListedJobs(context));
+    if (!selector.empty() && !flags.selector.empty()) selector += ',';
+    selector += flags.selector;
+    TRY_ASSIGN(options.label_selector, VisibleSelector(client, context, selector));
     auto table = client.GetTable(api::kPyTorchJobs, options);
     if (table) {
       if (auto rows = RowsOfTable(*table, namespace_name.empty())) {
@@ -106,7 +109,7 @@ base::Result<std::vector<ListRow>> FetchRows(cluster::Client& client, const Cont
   }
   // A server that has other columns, or no tables: its objects say the same.
   TRY_ASSIGN(const std::vector<TrainingJob> jobs,
-             ListJobsOfType(client, context, namespace_name, type));
+             ListJobsOfType(client, context, namespace_name, flags.type, flags.selector));
   std::vector<ListRow> rows;
   for (const TrainingJob& job : jobs) rows.push_back(ToListRow(job.summary, context.clock.Now()));
   return rows;
@@ -156,7 +159,7 @@ base::Status WatchList(cluster::Client& client, const Context& context, const Li
   std::map<std::string, ListRow> shown;
   for (bool is_first = true;; is_first = false) {
     TRY(news.Await(kAtLeast));
-    TRY_ASSIGN(std::vector<ListRow> rows, FetchRows(client, context, namespace_name, flags.type));
+    TRY_ASSIGN(std::vector<ListRow> rows, FetchRows(client, context, namespace_name, flags));
     std::map<std::string, ListRow> gone = std::exchange(shown, {});
     std::vector<bool> is_news;
     for (const ListRow& row : rows) {
@@ -198,7 +201,7 @@ base::Result<int> RunList(Context& context, const ListFlags& flags, cli::Invocat
   if (!IsForMachines(format)) {
     std::vector<ListRow> rows;
     if (is_pytorch || !context.cluster_is_this_machine) {
-      TRY_ASSIGN(rows, FetchRows(*client, context, namespace_name, flags.type));
+      TRY_ASSIGN(rows, FetchRows(*client, context, namespace_name, flags));
     }
     TRY(Print(context, call,
               RenderList(rows, format, flags.all_namespaces, PainterFor(context, call))));
@@ -211,7 +214,7 @@ base::Result<int> RunList(Context& context, const ListFlags& flags, cli::Invocat
     return 0;
   }
   TRY_ASSIGN(std::vector<TrainingJob> listed,
-             ListJobsOfType(*client, context, namespace_name, flags.type));
+             ListJobsOfType(*client, context, namespace_name, flags.type, flags.selector));
   const std::vector<TrainingJob>& jobs = KeepToTheEnd(std::move(listed));
   TRY(call.out.Write(RenderJobs(*client, context, jobs, namespace_name, format)));
   return 0;
@@ -238,6 +241,7 @@ void AddList(cli::Command& root, Context& context) {
     set.Bool(&flags->is_watch, "watch", false,
              "keep running, and print each job whose state changes")
         .Short('w');
+    set.String(&flags->selector, "selector", "", "the jobs with these labels: a=b,c!=d").Short('l');
   }
   set.String(&flags->output, "output", "", "wide (durations and GPUs), json or yaml")
       .Short('o')
@@ -245,6 +249,13 @@ void AddList(cli::Command& root, Context& context) {
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(FormatOf(flags->output, call));
     TRY(MeansPyTorch(flags->type));
+    if (call.command.Changed("selector")) {
+      TRY(CheckSelector(flags->selector));
+      if (flags->with_gone) {
+        return base::Fail(base::Code::kInvalidArgument,
+                          "--all has deleted runs, whose labels are gone: leave out --selector");
+      }
+    }
     const char* other = flags->with_gone                                    ? "--all"
                         : !flags->output.empty() && flags->output != "wide" ? "-o"
                                                                             : nullptr;

@@ -50,6 +50,32 @@ TEST_F(ListTest, WithoutAFormatItIsTheTableOfTheDocuments) {
             "pt-done  SUCCEEDED  PYTORCHJOB  5h   N/A\n");
 }
 
+TEST_F(ListTest, SelectsByLabelsAsDeleteDoes) {
+  for (const char* name : {"audio-1", "text-1"}) {
+    text::Json job = MakeJob(name, "Running", seconds(60));
+    text::Set(job, {"metadata", "labels", "team"}, text::Json(*name == 'a' ? "audio" : "nlp"));
+    cluster_->Put(kJobs, job);
+  }
+  const auto list = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), "list");
+    return Run(flags, "muster");
+  };
+  for (const char* format : {"wide", "json", "yaml"}) {
+    const Ended chosen = list({"-l", "team!=nlp", "-o", format});
+    EXPECT_EQ(chosen.exit_code, 0);
+    EXPECT_NE(chosen.out.find("audio-1"), std::string::npos) << chosen.out;
+    EXPECT_EQ(chosen.out.find("text-1"), std::string::npos) << chosen.out;
+  }
+  EXPECT_EQ(list({"-A", "--selector", "team in (nlp)"}).out.find("audio-1"), std::string::npos);
+  EXPECT_NE(list({"-A", "--selector", "team in (nlp)"}).out.find("text-1"), std::string::npos);
+  EXPECT_EQ(list({"--selector="}).exit_code, 2);
+  EXPECT_EQ(list({"-l", "team in"}).exit_code, 2);
+  EXPECT_EQ(list({"-l", "team=nlp", "--all"}).exit_code, 2);
+  EXPECT_EQ(Run({"list", "-l", "team=nlp"}, "arena").exit_code,
+            Run({"list", "--no-such-flag"}, "arena").exit_code)
+      << "Arena has no such flag";
+}
+
 // A job is listed however it came, and suspended is a word of its own; under Arena's name, as
 // Arena.
 TEST_F(ListTest, ListsEveryJobUnderItsOwnName) {

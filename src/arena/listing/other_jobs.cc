@@ -189,14 +189,15 @@ base::Result<std::vector<const api::Resource*>> ServedOtherKinds(cluster::Client
 base::Result<std::vector<TrainingJob>> ListJobsOfType(cluster::Client& client,
                                                       const Context& context,
                                                       const std::string& namespace_name,
-                                                      std::string_view type) {
+                                                      std::string_view type,
+                                                      std::string_view label_selector) {
   TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(type));
   const api::Resource* const named = OtherKindNamed(type);
   std::vector<TrainingJob> jobs;
   if (!is_pytorch && (named == nullptr || context.cluster_is_this_machine)) return jobs;
   cluster::ListOptions options;
   options.namespace_name = namespace_name;
-  TRY_ASSIGN(options.label_selector, VisibleSelector(client, context, ""));
+  TRY_ASSIGN(options.label_selector, VisibleSelector(client, context, label_selector));
   options.read = [](std::string_view job) { return text::ParsePart(job, OtherJobParts()); };
   ServedKinds kinds;
   if (named != nullptr) kinds.push_back(named);

@@ -20,14 +20,16 @@ base::Result<std::vector<const api::Resource*>> ServedOtherKinds(cluster::Client
                                                                  const Context& context);
 inline constexpr std::chrono::minutes kKindsLifetime{10};
 
-// The jobs that -T/--type selects ("" for every kind), newest first. PyTorchJobs are Arena's, from
+// The jobs that -T/--type selects ("" for every kind) and that have those labels ("" for any),
+// newest first. PyTorchJobs are Arena's, from
 // ListJobs. Of other kinds they are all that the user may see, with one LIST per kind and none for
 // pods: GPUs are the requested ones, which count as allocated while the job is RUNNING, and it has
 // no node. With "" a kind that the user may not list is skipped.
 base::Result<std::vector<TrainingJob>> ListJobsOfType(cluster::Client& client,
                                                       const Context& context,
                                                       const std::string& namespace_name,
-                                                      std::string_view type);
+                                                      std::string_view type,
+                                                      std::string_view label_selector = "");
 
 struct OtherJob {
   const api::Resource* kind = nullptr;

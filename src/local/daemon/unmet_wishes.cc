@@ -6,6 +6,7 @@
 #include <set>
 
 #include "api/names.h"
+#include "api/object.h"
 #include "api/pod.h"
 #include "gpu/vendor.h"
 
@@ -16,9 +17,9 @@ struct Wishes {
   std::set<std::string> selectors;  // key=value
   std::set<std::string> schedulers;
   std::set<std::string> devices;
-  std::set<std::string> ignored;  // fields of pods that nothing here reads
+  std::set<std::string> gpus, rdma;  // resources
+  std::set<std::string> ignored;     // fields of pods that nothing here reads
   bool is_cpu_limited = false;
-  bool has_rdma = false;
 };
 
 // Resources that every machine has, as opposed to devices.
@@ -30,8 +31,9 @@ bool IsPlain(std::string_view resource) {
 void CollectResources(const text::Json& container, Wishes& wishes) {
   for (const auto& [resource, amount] : text::Members(container, {"resources", "limits"})) {
     wishes.is_cpu_limited |= resource == "cpu";
+    if (gpu::IsResource(resource)) wishes.gpus.emplace(resource);
     if (resource.starts_with("rdma/")) {
-      wishes.has_rdma = true;
+      wishes.rdma.emplace(resource);
     } else if (!IsPlain(resource)) {
       wishes.devices.emplace(resource);
     }
@@ -75,6 +77,10 @@ void CollectReplica(const text::Json& replica, Wishes& wishes) {
     CollectResources(container, wishes);
 }
 
+std::string Limits(const std::set<std::string>& resources) {
+  return fmt::format("resources.limits[{}]", fmt::join(resources, ", "));
+}
+
 }  // namespace
 
 int64_t GpusAskedFor(const text::Json& job) {
@@ -92,34 +98,44 @@ std::vector<std::string> UnmetWishes(const text::Json& job, const Abilities& abi
   for (const auto& [type, replica] : text::Members(job, {"spec", "pytorchReplicaSpecs"})) {
     CollectReplica(replica, wishes);
   }
+  // Only submit's jobs have the label; whoever wrote the object knows its fields, not the flags.
+  const bool is_submitted = !api::Label(job, "release").empty();
+  const auto name = [&](std::string_view flag, std::string_view field) {
+    return std::string(is_submitted ? flag : field);
+  };
   std::vector<std::string> unmet;
   const int64_t gpus = GpusAskedFor(job);
   if (gpus > 0 && abilities.why_without_gpus) {
     const std::string why = abilities.why_without_gpus(gpus);
-    if (!why.empty()) unmet.push_back("--gpus: " + why);
+    if (!why.empty()) {
+      unmet.push_back(fmt::format("{}: {}", name("--gpus", Limits(wishes.gpus)), why));
+    }
   }
   if (!wishes.devices.empty()) {
-    unmet.push_back(fmt::format("--device has no effect here: this machine does not assign {}",
+    unmet.push_back(fmt::format("{} has no effect here: this machine does not assign {}",
+                                name("--device", Limits(wishes.devices)),
                                 fmt::join(wishes.devices, ", ")));
   }
-  if (wishes.has_rdma) {
-    unmet.emplace_back(
-        "--rdma has no effect here: this machine does not assign RDMA devices, each pod sees all "
-        "of them");
+  if (!wishes.rdma.empty()) {
+    unmet.push_back(
+        fmt::format("{} has no effect here: this machine does not assign RDMA devices, each pod "
+                    "sees all of them",
+                    name("--rdma", Limits(wishes.rdma))));
   }
   if (wishes.is_cpu_limited && !abilities.why_cpus_are_unlimited.empty()) {
     unmet.push_back(
-        fmt::format("--cpu: the CPU limit is not enforced, it only sets OMP_NUM_THREADS: {}",
-                    abilities.why_cpus_are_unlimited));
+        fmt::format("{}: the CPU limit is not enforced, it only sets OMP_NUM_THREADS: {}",
+                    name("--cpu", Limits({"cpu"})), abilities.why_cpus_are_unlimited));
   }
   if (!wishes.selectors.empty()) {
-    unmet.push_back(fmt::format("--selector {} has no effect here: there is only one machine",
+    unmet.push_back(fmt::format("{} {} has no effect here: there is only one machine",
+                                name("--selector", "template.spec.nodeSelector"),
                                 fmt::join(wishes.selectors, ",")));
   }
   if (!wishes.schedulers.empty()) {
-    unmet.push_back(
-        fmt::format("--scheduler {} has no effect here: muster's own scheduler places every pod",
-                    fmt::join(wishes.schedulers, ",")));
+    unmet.push_back(fmt::format("{} {} has no effect here: muster's own scheduler places every pod",
+                                name("--scheduler", "template.spec.schedulerName"),
+                                fmt::join(wishes.schedulers, ",")));
   }
   SayIgnored(wishes, unmet);
   return unmet;

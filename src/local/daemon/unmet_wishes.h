@@ -1,5 +1,6 @@
 // The settings of a job that this machine does not honour, one line each, beginning with the flag
-// of submit. `submit` shows them, and `get` while the job exists. Pure.
+// of submit for a job that submit made, and with the field for any other. `submit` shows them, and
+// `get` while the job exists. Pure.
 #pragma once
 
 #include <cstdint>

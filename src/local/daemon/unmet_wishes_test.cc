@@ -21,11 +21,14 @@ const Abilities kNone{"no cgroup", [](int64_t gpus) {
                         return "the job asks for " + std::to_string(gpus) + ", there are none";
                       }};
 
+constexpr std::string_view kManyWishes = R"({"nodeSelector": {"disk": "ssd", "zone": "a"},
+    "schedulerName": "volcano", "containers": [{"name": "pytorch", "resources": {"limits":
+    {"a.b/card": "1", "rdma/hca": "1", "nvidia.com/gpu": "2", "cpu": "4"}}}]})";
+
 TEST(UnmetWishes, AreOneLineEachHoweverManyReplicasAskForIt) {
-  EXPECT_EQ(UnmetWishes(JobOf(R"({"nodeSelector": {"disk": "ssd", "zone": "a"},
-      "schedulerName": "volcano", "containers": [{"name": "pytorch", "resources": {"limits":
-      {"a.b/card": "1", "rdma/hca": "1", "nvidia.com/gpu": "2", "cpu": "4"}}}]})"),
-                        kNone),
+  text::Json job = JobOf(kManyWishes);
+  text::Set(job, {"metadata", "labels", "release"}, "submitted");
+  EXPECT_EQ(UnmetWishes(job, kNone),
             (Lines{"--gpus: the job asks for 8, there are none",
                    "--device has no effect here: this machine does not assign a.b/card",
                    "--rdma has no effect here: this machine does not assign RDMA devices, each pod "
@@ -35,6 +38,21 @@ TEST(UnmetWishes, AreOneLineEachHoweverManyReplicasAskForIt) {
                    "--selector disk=ssd,zone=a has no effect here: there is only one machine",
                    "--scheduler volcano has no effect here: muster's own scheduler places every "
                    "pod"}));
+}
+
+TEST(UnmetWishes, OfAnObjectAreNamedByItsFields) {
+  EXPECT_EQ(
+      UnmetWishes(JobOf(kManyWishes), kNone),
+      (Lines{"resources.limits[nvidia.com/gpu]: the job asks for 8, there are none",
+             "resources.limits[a.b/card] has no effect here: this machine does not assign a.b/card",
+             "resources.limits[rdma/hca] has no effect here: this machine does not assign RDMA "
+             "devices, each pod sees all of them",
+             "resources.limits[cpu]: the CPU limit is not enforced, it only sets OMP_NUM_THREADS: "
+             "no cgroup",
+             "template.spec.nodeSelector disk=ssd,zone=a has no effect here: there is only one "
+             "machine",
+             "template.spec.schedulerName volcano has no effect here: muster's own scheduler "
+             "places every pod"}));
 }
 
 TEST(UnmetWishes, FieldsThatNothingHereReadsAreNamed) {

@@ -75,6 +75,14 @@ void CheckPullPolicy(const std::string& of_container, const text::Json& containe
                                     {"Always", "IfNotPresent", "Never"}));
 }
 
+void CheckMessagePolicy(const std::string& of_container, const text::Json& container,
+                        Causes& causes) {
+  const std::string_view policy = text::GetString(container, {"terminationMessagePolicy"});
+  if (policy.empty() || policy == "File" || policy == "FallbackToLogsOnError") return;
+  causes.push_back(UnsupportedValue(of_container + ".terminationMessagePolicy", policy,
+                                    {"File", "FallbackToLogsOnError"}));
+}
+
 bool IsQualified(std::string_view resource) { return resource.find('/') != std::string_view::npos; }
 
 // Of a vendor, such as nvidia.com/gpu: there are only whole ones.
@@ -265,6 +273,7 @@ void CheckContainers(const text::Json& pod, std::string_view list, Causes& cause
     CheckVariables(field, container, causes);
     CheckMounts(field, pod, container, causes);
     CheckPullPolicy(field, container, causes);
+    CheckMessagePolicy(field, container, causes);
     CheckResources(field, container, causes);
   }
 }

@@ -102,6 +102,13 @@ TEST(ContainerRules, APullPolicyIsOneOfThree) {
                    "\"Always\", \"IfNotPresent\", \"Never\""});
 }
 
+TEST(ContainerRules, AMessagePolicyIsOneOfTwo) {
+  EXPECT_EQ(CausesOf(R"({"terminationMessagePolicy": "FallbackToLogsOnError"})"), Causes{});
+  EXPECT_EQ(CausesOf(R"({"terminationMessagePolicy": "file"})"),
+            Causes{"terminationMessagePolicy: Unsupported value: \"file\": supported values: "
+                   "\"File\", \"FallbackToLogsOnError\""});
+}
+
 TEST(ContainerRules, RequestsAreWithinTheLimitsAndGpusAreWhole) {
   const auto causes_of = [](const std::string& resources) {
     return CausesOf(R"({"resources": )" + resources + "}");

@@ -9,6 +9,7 @@
 #include "local/server/kinds/container_rules.h"
 #include "local/server/kinds/kind_rules.h"
 #include "local/server/kinds/object_rules.h"
+#include "local/server/kinds/scheduling_rules.h"
 
 namespace local::server {
 namespace {
@@ -96,6 +97,9 @@ void CheckPod(const text::Json& pod, Causes& causes) {
   CheckContainers(pod, "containers", causes);
   CheckContainers(pod, "initContainers", causes);
   CheckRestartPolicy(pod, causes);
+  CheckDnsPolicy(pod, causes);
+  CheckNodeAffinity(pod, causes);
+  CheckTolerations(pod, causes);
   const auto deadline = text::GetInt(pod, {"spec", "activeDeadlineSeconds"});
   if (deadline && (*deadline < 1 || *deadline > INT32_MAX)) {
     causes.push_back(fmt::format(
