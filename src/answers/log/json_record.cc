@@ -365,10 +365,8 @@ std::string WithoutJsonRecords(const std::vector<std::string_view>& lines) {
 std::string LinesOfJsonArray(std::string_view text) {
   text = base::Trim(text);
   if (!text.starts_with('[') || !text.ends_with(']')) return "";
-  const std::string_view first = base::Trim(text.substr(1));
-  const auto parsed = first.starts_with('{')
-                          ? text::ParseJsonLeniently(text)
-                          : base::Result<Json>(base::Fail(base::Code::kNotFound, ""));
+  if (!base::Trim(text.substr(1)).starts_with('{')) return "";
+  const auto parsed = text::ParseJsonLeniently(text);
   if (!parsed || !parsed->is_array()) return "";
   std::vector<std::pair<std::string, std::string>> records;  // their times, and lines
   for (const Json& one : parsed->get_array()) {

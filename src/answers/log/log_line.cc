@@ -7,16 +7,11 @@
 #include "answers/log/actor_rank.h"
 #include "answers/log/file_rank.h"
 #include "answers/log/foreign_prefix.h"
+#include "answers/log/take.h"
 #include "base/strings.h"
 
 namespace answers {
 namespace {
-
-bool Take(std::string_view& text, std::string_view prefix) {
-  if (!text.starts_with(prefix)) return false;
-  text.remove_prefix(prefix.size());
-  return true;
-}
 
 // Takes a number of at most four digits.
 std::optional<int> TakeNumber(std::string_view& text) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "answers/log/take.h"
+
 namespace answers {
 namespace {
 
@@ -11,12 +13,6 @@ bool TakeAll(std::string_view& text, std::string_view characters) {
   const size_t size = std::min(text.find_first_not_of(characters), text.size());
   text.remove_prefix(size);
   return size > 0;
-}
-
-bool Take(std::string_view& text, std::string_view prefix) {
-  if (!text.starts_with(prefix)) return false;
-  text.remove_prefix(prefix.size());
-  return true;
 }
 
 // Returns what follows "I1210 18:28:01.790000 1 torch/distributed/run.py:525]".

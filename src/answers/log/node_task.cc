@@ -36,11 +36,12 @@ void TakeNodeTasks(std::vector<LogLine>& lines) {
   for (LogLine& line : lines) {
     if (!line.task) continue;
     if (line.is_rank_of_task) line.rank.reset();
-    // The step's daemon speaks about all tasks.
-    const bool is_daemons = line.text.starts_with("slurmstepd: error: *** ");
-    if (line.pod.empty() && !is_daemons) line.pod = fmt::format("{}{}", kTask, *line.task);
+    if (line.pod.empty() && !IsOfStepDaemon(line.text))
+      line.pod = fmt::format("{}{}", kTask, *line.task);
   }
 }
+
+bool IsOfStepDaemon(std::string_view text) { return text.starts_with("slurmstepd: error: *** "); }
 
 bool IsNodeTask(std::string_view pod) { return pod.starts_with(kTask); }
 

@@ -13,6 +13,9 @@ namespace answers {
 // those of their tags, and their `pod` becomes the task, "task 1".
 void TakeNodeTasks(std::vector<LogLine>& lines);
 
+// Whether Slurm's daemon of a step says it: about all tasks, whichever of them it labels.
+bool IsOfStepDaemon(std::string_view text);
+
 // Whether a line's `pod` is such a task.
 bool IsNodeTask(std::string_view pod);
 

@@ -130,8 +130,7 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
   TakeNodeTasks(lines);
   TakeRankFields(lines);
   for (LogLine& line : lines) {
-    // The step's daemon speaks about all tasks, whichever of them it labels.
-    if (line.text.starts_with("slurmstepd: error: *** ")) line.rank.reset();
+    if (IsOfStepDaemon(line.text)) line.rank.reset();
   }
   std::vector<Split> split;
   split.reserve(lines.size());

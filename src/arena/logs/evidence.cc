@@ -532,9 +532,8 @@ base::Result<answers::Evidence> EvidenceIn(const std::vector<std::string>& paths
       for (const std::string& file : files) {
         // Launchers' reports repeat the logs, but error files also contain times, and muster's own
         // report says which rank was first.
-        const bool is_read =
-            answers::IsErrorFile(file) || answers::IsFailureReport(file) || HasPodsOrRecords(file);
-        if (file.ends_with(".json") && !is_read) {
+        if (file.ends_with(".json") && !answers::IsErrorFile(file) &&
+            !answers::IsFailureReport(file) && !HasPodsOrRecords(file)) {
           report = file;
           continue;
         }

@@ -62,25 +62,25 @@ void CheckPorts(const std::string& of_container, const text::Json& container, Ca
     const int64_t host_port = text::GetInt(ports[i], {"hostPort"}).value_or(0);
     if (host_port != 0) CheckPortNumber(field + ".hostPort", host_port, causes);
     const std::string_view protocol = text::GetString(ports[i], {"protocol"});
-    if (!protocol.empty() && protocol != "SCTP" && protocol != "TCP" && protocol != "UDP") {
-      causes.push_back(UnsupportedValue(field + ".protocol", protocol, {"SCTP", "TCP", "UDP"}));
+    if (!protocol.empty()) {
+      CheckChoice(field + ".protocol", protocol, {"SCTP", "TCP", "UDP"}, causes);
     }
   }
 }
 
 void CheckPullPolicy(const std::string& of_container, const text::Json& container, Causes& causes) {
   const std::string_view policy = text::GetString(container, {"imagePullPolicy"});
-  if (policy.empty() || policy == "Always" || policy == "IfNotPresent" || policy == "Never") return;
-  causes.push_back(UnsupportedValue(of_container + ".imagePullPolicy", policy,
-                                    {"Always", "IfNotPresent", "Never"}));
+  if (policy.empty()) return;
+  CheckChoice(of_container + ".imagePullPolicy", policy, {"Always", "IfNotPresent", "Never"},
+              causes);
 }
 
 void CheckMessagePolicy(const std::string& of_container, const text::Json& container,
                         Causes& causes) {
   const std::string_view policy = text::GetString(container, {"terminationMessagePolicy"});
-  if (policy.empty() || policy == "File" || policy == "FallbackToLogsOnError") return;
-  causes.push_back(UnsupportedValue(of_container + ".terminationMessagePolicy", policy,
-                                    {"File", "FallbackToLogsOnError"}));
+  if (policy.empty()) return;
+  CheckChoice(of_container + ".terminationMessagePolicy", policy, {"File", "FallbackToLogsOnError"},
+              causes);
 }
 
 bool IsQualified(std::string_view resource) { return resource.find('/') != std::string_view::npos; }

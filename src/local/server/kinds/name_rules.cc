@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "api/names.h"
 #include "base/strings.h"
 
@@ -30,10 +32,12 @@ std::string InvalidValue(std::string_view field, std::string_view value, std::st
   return fmt::format("{}: Invalid value: {}: {}", field, text::ToJson(text::Json(value)), why);
 }
 
-std::string UnsupportedValue(std::string_view field, std::string_view value,
-                             std::initializer_list<std::string_view> supported) {
-  return fmt::format("{}: Unsupported value: {}: supported values: \"{}\"", field,
-                     text::ToJson(text::Json(value)), fmt::join(supported, "\", \""));
+void CheckChoice(std::string_view field, std::string_view value,
+                 std::initializer_list<std::string_view> supported,
+                 std::vector<std::string>& causes) {
+  if (std::find(supported.begin(), supported.end(), value) != supported.end()) return;
+  causes.push_back(fmt::format("{}: Unsupported value: {}: supported values: \"{}\"", field,
+                               text::ToJson(text::Json(value)), fmt::join(supported, "\", \"")));
 }
 
 std::vector<std::string> NameCauses(NameRule rule, std::string_view name) {

@@ -27,8 +27,10 @@ void CheckStrings(const text::Json& object, StringMap map, std::vector<std::stri
 
 // `FIELD: Invalid value: "VALUE": WHY`.
 std::string InvalidValue(std::string_view field, std::string_view value, std::string_view why);
-// `FIELD: Unsupported value: "VALUE": supported values: "A", "B"`.
-std::string UnsupportedValue(std::string_view field, std::string_view value,
-                             std::initializer_list<std::string_view> supported);
+// Unless the value is one of those: `FIELD: Unsupported value: "VALUE": supported values: "A",
+// "B"`.
+void CheckChoice(std::string_view field, std::string_view value,
+                 std::initializer_list<std::string_view> supported,
+                 std::vector<std::string>& causes);
 
 }  // namespace local::server

@@ -84,9 +84,7 @@ void BeginPod(text::Json& pod) {
 
 void CheckRestartPolicy(const text::Json& pod, Causes& causes) {
   const std::string_view policy = text::GetString(pod, {"spec", "restartPolicy"});
-  if (policy == "Always" || policy == "OnFailure" || policy == "Never") return;
-  causes.push_back(
-      UnsupportedValue("spec.restartPolicy", policy, {"Always", "OnFailure", "Never"}));
+  CheckChoice("spec.restartPolicy", policy, {"Always", "OnFailure", "Never"}, causes);
 }
 
 void CheckPod(const text::Json& pod, Causes& causes) {

@@ -21,13 +21,9 @@ void CheckToleration(const std::string& field, const text::Json& toleration, Cau
     causes.push_back(InvalidValue(field + ".effect", effect,
                                   "effect must be 'NoExecute' when `tolerationSeconds` is set"));
   }
-  if (!op.empty() && op != "Equal" && op != "Exists") {
-    causes.push_back(UnsupportedValue(field + ".operator", op, {"Equal", "Exists"}));
-  }
-  if (!effect.empty() && effect != "NoSchedule" && effect != "PreferNoSchedule" &&
-      effect != "NoExecute") {
-    causes.push_back(UnsupportedValue(field + ".effect", effect,
-                                      {"NoSchedule", "PreferNoSchedule", "NoExecute"}));
+  if (!op.empty()) CheckChoice(field + ".operator", op, {"Equal", "Exists"}, causes);
+  if (!effect.empty()) {
+    CheckChoice(field + ".effect", effect, {"NoSchedule", "PreferNoSchedule", "NoExecute"}, causes);
   }
 }
 
@@ -88,12 +84,9 @@ void CheckNodeAffinity(const text::Json& pod, Causes& causes) {
 
 void CheckDnsPolicy(const text::Json& pod, Causes& causes) {
   const std::string_view policy = text::GetString(pod, {"spec", "dnsPolicy"});
-  if (policy.empty() || policy == "ClusterFirstWithHostNet" || policy == "ClusterFirst" ||
-      policy == "Default" || policy == "None") {
-    return;
-  }
-  causes.push_back(UnsupportedValue(
-      "spec.dnsPolicy", policy, {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"}));
+  if (policy.empty()) return;
+  CheckChoice("spec.dnsPolicy", policy,
+              {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"}, causes);
 }
 
 }  // namespace local::server

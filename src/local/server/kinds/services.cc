@@ -47,11 +47,7 @@ void CheckService(const text::Json& service, Causes& causes) {
   const bool needs_ports =
       type != "ExternalName" && text::GetString(service, {"spec", "clusterIP"}) != "None";
   if (ports.empty() && needs_ports) causes.emplace_back("spec.ports: Required value");
-  if (type != "ClusterIP" && type != "ExternalName" && type != "LoadBalancer" &&
-      type != "NodePort") {
-    causes.push_back(UnsupportedValue("spec.type", type,
-                                      {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"}));
-  }
+  CheckChoice("spec.type", type, {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"}, causes);
   std::set<std::string_view> names;
   for (size_t i = 0; i < ports.size(); ++i) {
     const std::string field = fmt::format("spec.ports[{}]", i);
@@ -67,9 +63,7 @@ void CheckService(const text::Json& service, Causes& causes) {
           "{}.port: Invalid value: {}: must be between 1 and 65535, inclusive", field, port));
     }
     const std::string_view protocol = text::GetString(ports[i], {"protocol"});
-    if (protocol != "SCTP" && protocol != "TCP" && protocol != "UDP") {
-      causes.push_back(UnsupportedValue(field + ".protocol", protocol, {"SCTP", "TCP", "UDP"}));
-    }
+    CheckChoice(field + ".protocol", protocol, {"SCTP", "TCP", "UDP"}, causes);
   }
 }
 
