@@ -7,7 +7,6 @@
 #include "answers/log/actor_rank.h"
 #include "answers/log/file_rank.h"
 #include "answers/log/foreign_prefix.h"
-#include "answers/log/take.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -487,6 +486,12 @@ void NameActors(std::vector<LogLine>& lines) {
 }
 
 }  // namespace
+
+bool Take(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
 
 std::string WithoutEscapes(std::string_view text) {
   constexpr size_t kLongest = 24;

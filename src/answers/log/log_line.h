@@ -44,6 +44,9 @@ std::string WithoutEscapes(std::string_view text);
 // line's `pod`. Ray's and vLLM's processes get their ranks (actor_rank.h).
 std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines);
 
+// Removes the prefix; false if the text does not begin with it.
+bool Take(std::string_view& text, std::string_view prefix);
+
 // Removes prefixes that are in no list, but that tracebacks reveal (foreign_prefix.h).
 void TakeForeignPrefixes(std::vector<LogLine>& lines);
 

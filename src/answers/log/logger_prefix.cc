@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "answers/log/take.h"
-
 namespace answers {
 namespace {
 
