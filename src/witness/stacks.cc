@@ -32,13 +32,21 @@ constexpr std::chrono::milliseconds kPoll{5};
 // PyTorch gives the threads of its worker server this name.
 constexpr std::string_view kAnsweringThread = "pt_workerserver";
 
-// How long the other threads of a process must have slept before it is asked for their stacks.
+// How long a main thread must have slept before faulthandler is called in it.
+constexpr std::chrono::milliseconds kAsleep{10};
+// And the other threads, before it is asked for their stacks.
 constexpr std::chrono::milliseconds kAtRest{50};
 constexpr std::chrono::milliseconds kLongestUnrest{500};  // then the main thread must do
+// A main thread in Python's own code answers within this time, and before it has worked for two
+// ticks or gone to sleep twice.
+constexpr std::chrono::milliseconds kBetweenInstructions{50};
+constexpr uint64_t kWorkedOn = 2;
 
-// The hook handles SIGRTMAX, as Python defines it, minus two and minus three.
+// The hook handles SIGRTMAX, as Python defines it, minus two to five: faulthandler, for the main
+// thread and for all; and between two instructions, for the same.
 int StacksSignal() { return SIGRTMAX - 2; }
 int AllStacksSignal() { return SIGRTMAX - 3; }
+int SignalBetween(Threads threads) { return SIGRTMAX - (threads == Threads::kAll ? 5 : 4); }
 
 std::string FileOf(const std::string& folder, pid_t pid) {
   return fmt::format("{}/{}", folder, pid);
@@ -56,11 +64,20 @@ int NumberOf(std::string_view text, int otherwise) {
   return number && *number >= 0 && *number <= kMostNumber ? static_cast<int>(*number) : otherwise;
 }
 
+uint64_t MaskOf(std::string_view status, std::string_view name) {
+  return std::strtoull(std::string(FieldOf(status, name)).c_str(), nullptr, 16);
+}
+
+uint64_t SwitchesIn(std::string_view status) {
+  const std::string_view count = FieldOf(status, "\nvoluntary_ctxt_switches:\t");
+  return std::strtoull(std::string(count).c_str(), nullptr, 10);
+}
+
+bool HasSignal(uint64_t mask, int signal) { return (mask >> (signal - 1) & 1) != 0; }
+
 bool Catches(pid_t pid, int signal) {
   const auto status = base::ReadFile(fmt::format("/proc/{}/status", pid), 1 << 16);
-  const std::string_view mask = status ? FieldOf(*status, "SigCgt:") : std::string_view();
-  const uint64_t bits = std::strtoull(std::string(mask).c_str(), nullptr, 16);
-  return (bits >> (signal - 1) & 1) != 0;
+  return status && HasSignal(MaskOf(*status, "SigCgt:"), signal);
 }
 
 // Each program opens the file itself, because an exec closes it.
@@ -84,20 +101,6 @@ bool HasOpen(pid_t pid, const std::string& path) {
 
 bool CanBeAsked(const std::string& folder, pid_t pid) {
   return Catches(pid, StacksSignal()) && HasOpen(pid, FileOf(folder, pid));
-}
-
-// How often each of the threads has slept, without the main one; nullopt if one of them does not
-// sleep now.
-using Sleeps = std::optional<std::map<pid_t, uint64_t>>;
-Sleeps SleepsOfOthers(pid_t pid) {
-  std::map<pid_t, uint64_t> sleeps;
-  for (const process::ProcessStat& thread : process::ThreadsOf(pid)) {
-    if (thread.pid == pid) continue;
-    const auto switches = SwitchesOf(pid, thread.pid);
-    if (thread.state != 'S' || !switches) return std::nullopt;
-    sleeps[thread.pid] = *switches;
-  }
-  return sleeps;
 }
 
 base::Fd OpenRegular(const std::string& path) {
@@ -173,43 +176,122 @@ std::vector<Asked> ProcessesIn(const std::string& folder) {
   return found;
 }
 
-Question::Question(std::string folder, const std::vector<pid_t>& pids, Threads threads)
-    : folder_(std::move(folder)) {
-  std::set<pid_t> left;
-  for (const pid_t pid : pids) {
-    if (CanBeAsked(folder_, pid)) left.insert(pid);
+Question::Question(const PidsByFolder& asked, Threads threads)
+    : threads_(threads), began_(std::chrono::steady_clock::now()) {
+  for (const auto& [folder, pids] : asked) {
+    for (const pid_t pid : pids) {
+      const auto seen = CanBeAsked(folder, pid) ? LookAtMainThread(pid) : std::nullopt;
+      if (!seen) continue;
+      const std::string file = FileOf(folder, pid);
+      // The first line, which identifies the process, is read from the beginning of the file, so
+      // that it must stay.
+      if (SizeOf(file) > kLongestFile) (void)::truncate(file.c_str(), 256);
+      askings_[pid] = {.file = file, .size = SizeOf(file), .seen = *seen};
+    }
+  }
+  if (askings_.empty()) return;
+  std::this_thread::sleep_for(kAsleep);
+  Advance();
+}
+
+std::optional<Question::MainThread> Question::LookAtMainThread(pid_t pid) {
+  const std::string folder = fmt::format("/proc/{0}/task/{0}", pid);
+  MainThread look;
+  look.at = std::chrono::steady_clock::now();
+  // It must have slept from here to the next time.
+  const auto status = base::ReadFile(folder + "/status", 1 << 16);
+  const auto text = base::ReadFile(folder + "/stat", 4096);
+  if (!status || !text) return std::nullopt;
+  const auto stat = process::ParseStat(*text);
+  if (!stat) return std::nullopt;
+  look.state = stat->state;
+  look.ticks = stat->own_ticks;
+  look.switches = SwitchesIn(*status);
+  look.pending = MaskOf(*status, "SigPnd:");
+  return look;
+}
+
+Question::Sleeps Question::SleepsOfOthers(pid_t pid) {
+  std::map<pid_t, uint64_t> sleeps;
+  for (const process::ProcessStat& thread : process::ThreadsOf(pid)) {
+    if (thread.pid == pid) continue;
+    const auto switches = SwitchesOf(pid, thread.pid);
+    if (thread.state != 'S' || !switches) return std::nullopt;
+    sleeps[thread.pid] = *switches;
+  }
+  return sleeps;
+}
+
+bool Question::HasAnswered(const Asking& asking) {
+  return (asking.was_asked || asking.asked_between) && SizeOf(asking.file) > asking.size;
+}
+
+// Looks once more whether the process handles the signal: an exec ends that.
+bool Question::Send(pid_t pid, Asking& asking, int signal) {
+  if (!Catches(pid, signal) || !HasOpen(pid, asking.file)) return false;
+  // To the main thread, because it runs the user's code.
+  return ::syscall(SYS_tgkill, pid, pid, signal) == 0;
+}
+
+void Question::Advance() {
+  for (auto each = askings_.begin(); each != askings_.end();) {
+    auto& [pid, asking] = *each;
+    if (!asking.was_asked && !HasAnswered(asking)) {
+      const auto now = LookAtMainThread(pid);
+      if (!now) {
+        each = askings_.erase(each);
+        continue;
+      }
+      if (now->at - asking.seen.at >= kAsleep) {
+        Advance(pid, asking, *now);
+        asking.seen = *now;
+      }
+    }
+    ++each;
+  }
+}
+
+void Question::Advance(pid_t pid, Asking& asking, const MainThread& now) {
+  if (now.state == 'S' && asking.seen.state == 'S' && now.switches == asking.seen.switches) {
+    return AskAsleep(pid, asking, now.at);
+  }
+  if (!asking.asked_between) {
+    if (Send(pid, asking, SignalBetween(threads_))) asking.asked_between = now;
+    return;
+  }
+  const MainThread& then = *asking.asked_between;
+  const bool has_heard =
+      !HasSignal(now.pending, SignalBetween(threads_)) &&
+      now.at - then.at >= kBetweenInstructions &&
+      (now.switches >= then.switches + kWorkedOn || now.ticks >= then.ticks + kWorkedOn);
+  if (!has_heard) return;
+  asking.was_asked = Send(pid, asking, StacksSignal());
+  if (threads_ == Threads::kAll) busy_.insert(pid);
+}
+
+void Question::AskAsleep(pid_t pid, Asking& asking, Instant now) {
+  if (threads_ == Threads::kMain) {
+    asking.was_asked = Send(pid, asking, StacksSignal());
+    return;
   }
   // Threads that poll sleep for most of the time.
-  for (std::chrono::milliseconds waited{0};
-       threads == Threads::kAll && !left.empty() && waited < kLongestUnrest; waited += kAtRest) {
-    std::map<pid_t, Sleeps> before;
-    for (const pid_t pid : left) before[pid] = SleepsOfOthers(pid);
-    std::this_thread::sleep_for(kAtRest);
-    std::erase_if(left, [this, &before](pid_t pid) {
-      const Sleeps now = SleepsOfOthers(pid);
-      if (!now || now != before[pid] || !Catches(pid, AllStacksSignal())) return false;
-      Ask(pid, AllStacksSignal());
-      return true;
-    });
+  if (asking.others_seen != Instant{} && now - asking.others_seen < kAtRest) return;
+  Sleeps others = SleepsOfOthers(pid);
+  if (asking.others_seen != Instant{} && others && others == asking.others) {
+    asking.was_asked = Send(pid, asking, AllStacksSignal());
+  } else if (now - began_ >= kLongestUnrest) {
+    asking.was_asked = Send(pid, asking, StacksSignal());
+    busy_.insert(pid);
   }
-  for (const pid_t pid : left) Ask(pid, StacksSignal());
-  if (threads == Threads::kAll) busy_ = std::move(left);
+  asking.others = std::move(others);
+  asking.others_seen = now;
 }
 
-void Question::Ask(pid_t pid, int signal) {
-  const std::string path = FileOf(folder_, pid);
-  // The first line, which identifies the process, is read from the beginning of the file, so that
-  // it must stay.
-  if (SizeOf(path) > kLongestFile) (void)::truncate(path.c_str(), 256);
-  sizes_[pid] = SizeOf(path);
-  // The signal goes to the main thread, because it runs the user's code.
-  if (::syscall(SYS_tgkill, pid, pid, signal) != 0) sizes_.erase(pid);
-}
-
-bool Question::LacksAnswers() const {
-  return std::any_of(sizes_.begin(), sizes_.end(), [this](const auto& asked) {
-    const auto& [pid, size] = asked;
-    if (SizeOf(FileOf(folder_, pid)) > size) return false;
+bool Question::LacksAnswers() {
+  Advance();
+  return std::any_of(askings_.begin(), askings_.end(), [](const auto& each) {
+    const auto& [pid, asking] = each;
+    if (HasAnswered(asking)) return false;
     const auto stat = process::ReadStat(pid);
     return stat && (stat->state == 'R' || stat->state == 'S');
   });
@@ -217,19 +299,21 @@ bool Question::LacksAnswers() const {
 
 std::map<pid_t, std::string> Question::Answers() const {
   std::map<pid_t, std::string> answers;
-  for (const auto& [pid, size] : sizes_) {
-    std::string answer = ReadFrom(FileOf(folder_, pid), size, kLongestDump);
+  for (const auto& [pid, asking] : askings_) {
+    if (!HasAnswered(asking)) continue;
+    std::string answer = ReadFrom(asking.file, asking.size, kLongestDump);
     if (!answer.empty()) answers[pid] = std::move(answer);
   }
   return answers;
 }
 
-std::map<pid_t, std::string> Question::Await(std::chrono::milliseconds limit) const {
+std::map<pid_t, std::string> Question::Await(std::chrono::milliseconds limit) {
   std::map<pid_t, std::string> answers;
   for (std::chrono::milliseconds waited{0}; waited < limit; waited += kPoll) {
     std::this_thread::sleep_for(kPoll);
+    Advance();
     auto now = Answers();
-    const bool is_whole = now.size() == sizes_.size() && now == answers;
+    const bool is_whole = now.size() == askings_.size() && now == answers;
     answers = std::move(now);
     if (is_whole) break;
   }
@@ -239,8 +323,7 @@ std::map<pid_t, std::string> Question::Await(std::chrono::milliseconds limit) co
 std::optional<uint64_t> SwitchesOf(pid_t pid, pid_t thread) {
   const auto status = base::ReadFile(fmt::format("/proc/{}/task/{}/status", pid, thread), 1 << 16);
   if (!status) return std::nullopt;
-  return std::strtoull(std::string(FieldOf(*status, "\nvoluntary_ctxt_switches:\t")).c_str(),
-                       nullptr, 10);
+  return SwitchesIn(*status);
 }
 
 answers::Activity ActivityOf(const std::string& folder, pid_t pid, process::ProcessTree& tree) {

@@ -48,34 +48,66 @@ std::vector<Asked> ProcessesIn(const std::string& folder);
 // forked.
 std::map<int, Asked> RanksAmong(const std::vector<Asked>& processes);
 
-// kAll: of a process whose other threads do not sleep, only the main thread is asked for, because
-// faulthandler crashes a process in which it reads a running thread's frames. A thread that wakes
-// up within the milliseconds of the answer is a risk that remains; nobody but a person takes it.
+using PidsByFolder = std::map<std::string, std::vector<pid_t>>;
+
+// kAll: of a process whose main thread is not in Python's own code, and whose other threads do not
+// sleep, only the main thread is asked for. A thread that wakes up within the milliseconds of the
+// answer is a risk that remains; nobody but a person takes it.
 enum class Threads { kMain, kAll };
 
-// Asks several processes at once. One thread.
+// Asks several processes at once, and crashes none: faulthandler's handler reads frames that may
+// change meanwhile. So it is called only while the main thread sleeps. A main thread at work is
+// asked to answer between two of Python's instructions instead, and by faulthandler if it works on
+// without doing so: then it is not in Python's own code. One thread.
 class Question {
  public:
-  // Processes outside of `folder`, or that cannot be signalled, will not answer. Blocks for
-  // up to half a second with kAll.
-  Question(std::string folder, const std::vector<pid_t>& pids, Threads threads = Threads::kMain);
+  // Processes outside of their folder, or that cannot be signalled, will not answer. Blocks for ten
+  // milliseconds.
+  explicit Question(const PidsByFolder& asked, Threads threads = Threads::kMain);
 
-  // Of kAll: the processes in which another thread was at work.
+  // Of kAll, after Await: the processes in which another thread was at work.
   const std::set<pid_t>& busy() const { return busy_; }
 
   // Whether one that can still answer has not: it may be waiting for a processor. A stopped one
-  // answers once it continues.
-  bool LacksAnswers() const;
+  // answers once it continues. Asks again who must be asked in another way.
+  bool LacksAnswers();
   // The answers so far, by pid; complete when no more output has come for some milliseconds.
   std::map<pid_t, std::string> Answers() const;
   // Blocks until all have answered, for at most `limit`.
-  std::map<pid_t, std::string> Await(std::chrono::milliseconds limit) const;
+  std::map<pid_t, std::string> Await(std::chrono::milliseconds limit);
 
  private:
-  void Ask(pid_t pid, int signal);
+  using Instant = std::chrono::steady_clock::time_point;
+  // What the kernel says of a main thread.
+  struct MainThread {
+    Instant at{};
+    char state = '?';
+    uint64_t switches = 0;  // how often it has slept
+    uint64_t ticks = 0;     // of the processor
+    uint64_t pending = 0;   // signals
+  };
+  // How often each of the other threads has slept; nullopt if one of them does not sleep.
+  using Sleeps = std::optional<std::map<pid_t, uint64_t>>;
+  struct Asking {
+    std::string file;
+    uint64_t size = 0;  // of the file, before it was asked
+    MainThread seen{};
+    std::optional<MainThread> asked_between{};  // when it was asked to answer between instructions
+    bool was_asked = false;                     // by faulthandler
+    Sleeps others{};
+    Instant others_seen{};
+  };
+  static std::optional<MainThread> LookAtMainThread(pid_t pid);
+  static Sleeps SleepsOfOthers(pid_t pid);
+  static bool HasAnswered(const Asking& asking);
+  static bool Send(pid_t pid, Asking& asking, int signal);
+  void Advance();
+  void Advance(pid_t pid, Asking& asking, const MainThread& now);
+  void AskAsleep(pid_t pid, Asking& asking, Instant now);
 
-  std::string folder_;
-  std::map<pid_t, uint64_t> sizes_;  // of the files, before the processes were asked
+  const Threads threads_;
+  const Instant began_;
+  std::map<pid_t, Asking> askings_;
   std::set<pid_t> busy_;
 };
 

@@ -28,39 +28,59 @@ class StacksTest : public testing::Test {
     std::ofstream(folder_ + "/" + name) << text;
   }
 
-  // Forks a process that keeps its file open, as the hook does, and answers if `answers` is set. If
-  // `is_busy`, another thread of it is at work.
-  pid_t Fork(bool has_file, bool answers, bool is_busy = false) {
+  // What a process that was forked does all the time.
+  struct Life {
+    bool has_file = true;  // keeps its file open, as the hook does
+    bool answers = true;
+    enum class Main { kSleeps, kRunsPython, kRunsNative, kWaitsForTheLock } main = Main::kSleeps;
+    bool another_is_busy = false;
+  };
+  using Main = Life::Main;
+
+  pid_t Fork(const Life& life) {
     int ready[2];
     EXPECT_EQ(::pipe(ready), 0);
     const pid_t pid = ::fork();
     if (pid == 0) {
       const std::string path = folder_ + "/" + std::to_string(::getpid());
-      if (has_file) {
+      if (life.has_file) {
         file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
         (void)!::write(file_, "rank=3 world=8 parent=0\n", 24);
       }
-      if (answers) {
+      if (life.answers) {
         late_ = folder_ + "/late";
         ::signal(SIGRTMAX - 2, [](int) {
           while (::access(late_.c_str(), F_OK) == 0) ::usleep(1000);
           (void)!::write(file_, "here I am\n", 10);
         });
         ::signal(SIGRTMAX - 3, [](int) { (void)!::write(file_, "all of us\n", 10); });
+        ::signal(SIGRTMAX - 4, [](int) { is_asked_ = 1; });
+        ::signal(SIGRTMAX - 5, [](int) { is_asked_ = 2; });
       }
-      std::thread([is_busy, ready = ready[1]] {
+      std::thread([&life, ready = ready[1]] {
         (void)!::write(ready, "r", 1);
-        while (is_busy) {
+        while (life.another_is_busy) {
         }
         ::pause();
       }).detach();
-      while (true) ::pause();
+      Live(life.main);
     }
     char byte = 0;
     EXPECT_EQ(::read(ready[0], &byte, 1), 1);
     ::close(ready[0]);
     ::close(ready[1]);
     return pid;
+  }
+  static void Live(Main main) {
+    while (true) {
+      if (main == Main::kSleeps) ::pause();
+      if (main == Main::kWaitsForTheLock) ::usleep(5000);
+      if (main == Main::kRunsPython && is_asked_ != 0) {
+        (void)!::write(file_, is_asked_ == 1 ? "between\n" : "between, all\n",
+                       is_asked_ == 1 ? 8 : 13);
+        is_asked_ = 0;
+      }
+    }
   }
   // Ends the process, which must still run.
   static void End(pid_t pid) {
@@ -72,18 +92,19 @@ class StacksTest : public testing::Test {
 
   std::string folder_;
   static inline int file_ = -1;
+  static inline volatile sig_atomic_t is_asked_ = 0;
   static inline std::string late_;  // while it exists, nobody answers
 };
 
 TEST_F(StacksTest, WhoHasTheHookIsFoundAndAnswers) {
-  const pid_t pid = Fork(true, true);
+  const pid_t pid = Fork({});
   const auto found = ProcessesIn(folder_);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].pid, pid);
   EXPECT_EQ(found[0].rank, 3);
   EXPECT_EQ(found[0].world, 8);
   EXPECT_FALSE(found[0].is_child);
-  const Question question(folder_, {pid});
+  Question question(PidsByFolder{{folder_, {pid}}});
   EXPECT_EQ(question.Await(std::chrono::seconds(5)),
             (std::map<pid_t, std::string>{{pid, "here I am\n"}}));
   process::ProcessTree tree;
@@ -93,12 +114,12 @@ TEST_F(StacksTest, WhoHasTheHookIsFoundAndAnswers) {
 }
 
 TEST_F(StacksTest, AnAnswerIsLackingOnlyWhereItCanStillCome) {
-  const pid_t late = Fork(true, true), stopped = Fork(true, true);
+  const pid_t late = Fork({}), stopped = Fork({});
   ::kill(stopped, SIGSTOP);
   ASSERT_EQ(::waitpid(stopped, nullptr, WUNTRACED), stopped);
-  EXPECT_FALSE(Question(folder_, {stopped}).LacksAnswers());
+  EXPECT_FALSE(Question(PidsByFolder{{folder_, {stopped}}}).LacksAnswers());
   Write("late", "");
-  const Question question(folder_, {late, stopped});
+  Question question(PidsByFolder{{folder_, {late, stopped}}});
   EXPECT_TRUE(question.LacksAnswers());
   std::filesystem::remove(folder_ + "/late");
   EXPECT_EQ(question.Await(std::chrono::seconds(1)).size(), 1u);
@@ -109,8 +130,8 @@ TEST_F(StacksTest, AnAnswerIsLackingOnlyWhereItCanStillCome) {
 
 // Reading the frames of a thread that runs would crash it.
 TEST_F(StacksTest, AllThreadsAreAskedForOnlyWhereTheOthersSleep) {
-  const pid_t at_rest = Fork(true, true), busy = Fork(true, true, true);
-  const Question question(folder_, {at_rest, busy}, Threads::kAll);
+  const pid_t at_rest = Fork({}), busy = Fork({.another_is_busy = true});
+  Question question(PidsByFolder{{folder_, {at_rest, busy}}}, Threads::kAll);
   EXPECT_EQ(question.Await(std::chrono::seconds(5)),
             (std::map<pid_t, std::string>{{at_rest, "all of us\n"}, {busy, "here I am\n"}}));
   EXPECT_EQ(question.busy(), std::set<pid_t>{busy});
@@ -118,16 +139,37 @@ TEST_F(StacksTest, AllThreadsAreAskedForOnlyWhereTheOthersSleep) {
   End(busy);
 }
 
+// Also where it is the thread that receives the signal: Python frees the memory of frames that it
+// is in.
+TEST_F(StacksTest, AMainThreadThatRunsAnswersBetweenInstructionsOrOnceItIsSeenNotToRunAny) {
+  const pid_t python = Fork({.main = Main::kRunsPython}),
+              native = Fork({.main = Main::kRunsNative}),
+              waits = Fork({.main = Main::kWaitsForTheLock});
+  const PidsByFolder pids{{folder_, {python, native, waits}}};
+  Question question(pids);
+  EXPECT_EQ(question.Await(std::chrono::seconds(5)),
+            (std::map<pid_t, std::string>{
+                {python, "between\n"}, {native, "here I am\n"}, {waits, "here I am\n"}}));
+  Question all(pids, Threads::kAll);
+  EXPECT_EQ(all.Await(std::chrono::seconds(5)),
+            (std::map<pid_t, std::string>{
+                {python, "between, all\n"}, {native, "here I am\n"}, {waits, "here I am\n"}}));
+  EXPECT_EQ(all.busy(), (std::set<pid_t>{native, waits}));
+  End(python);
+  End(native);
+  End(waits);
+}
+
 // The signal would end these processes.
 TEST_F(StacksTest, NobodyElseIsSentTheSignal) {
-  const pid_t without_handler = Fork(true, false);
-  const pid_t without_file = Fork(false, true);
+  const pid_t without_handler = Fork({.answers = false});
+  const pid_t without_file = Fork({.has_file = false});
   Write(std::to_string(without_file), "rank=0 world=2 parent=0\n");
   Write(std::to_string(::getpid()), "rank=0 world=2 parent=0\n");
   Write("-1", "");
   Write("1x", "");
   EXPECT_TRUE(ProcessesIn(folder_).empty());
-  const Question question(folder_, {without_handler, without_file, ::getpid(), 1, 0, -1});
+  Question question(PidsByFolder{{folder_, {without_handler, without_file, ::getpid(), 1, 0, -1}}});
   EXPECT_TRUE(question.Await(std::chrono::milliseconds(20)).empty());
   End(without_handler);
   End(without_file);

@@ -92,18 +92,16 @@ void Describe(const std::string& dump, RankState& rank) {
 
 void LookAt(std::vector<Watched>& watched, RankLook look) {
   if (watched.empty()) return;
-  std::map<std::string, std::vector<pid_t>> by_folder;
+  witness::PidsByFolder by_folder;
   for (const Watched& each : watched) by_folder[each.folder].push_back(each.pid);
-  std::vector<witness::Question> questions;
-  if (look == RankLook::kWithStacks) {
-    for (const auto& [folder, pids] : by_folder) questions.emplace_back(folder, pids);
-  }
+  std::optional<witness::Question> question;
+  if (look == RankLook::kWithStacks) question.emplace(by_folder);
   const auto began = std::chrono::steady_clock::now();
   std::this_thread::sleep_for(kSample);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   std::map<pid_t, std::string> dumps;
-  for (const witness::Question& question : questions) dumps.merge(question.Await(kAnswerWithin));
+  if (question) dumps = question->Await(kAnswerWithin);
   // The recorders are asked at about the same time, so that each still remembers most of the
   // collectives that the others remember.
   std::vector<witness::RecorderQuestion> recorders;

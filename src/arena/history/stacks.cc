@@ -99,17 +99,13 @@ base::Result<std::vector<Stander>> OfProcess(pid_t pid) {
 }
 
 void Ask(std::vector<Stander>& standers, witness::Threads threads) {
-  std::map<std::string, std::vector<pid_t>> by_folder;
+  witness::PidsByFolder by_folder;
   for (const Stander& each : standers) by_folder[each.folder].push_back(each.process.pid);
-  std::vector<witness::Question> questions;
-  for (const auto& [folder, pids] : by_folder) questions.emplace_back(folder, pids, threads);
-  for (const witness::Question& question : questions) {
-    for (Stander& each : standers) each.is_busy |= question.busy().contains(each.process.pid);
-    for (auto& [pid, dump] : question.Await(kLongestAnswer)) {
-      for (Stander& each : standers) {
-        if (each.process.pid == pid) each.dump = dump;
-      }
-    }
+  witness::Question question(by_folder, threads);
+  std::map<pid_t, std::string> dumps = question.Await(kLongestAnswer);
+  for (Stander& each : standers) {
+    each.dump = std::move(dumps[each.process.pid]);
+    each.is_busy = question.busy().contains(each.process.pid);
   }
 }
 
@@ -195,7 +191,7 @@ void AddStacks(cli::Command& root, Context& context) {
   verb.flags().Int(&flags->pid, "pid", 0,
                    "the ranks of the launcher with this process ID, instead of a job");
   verb.flags().Bool(&flags->has_all, "all-threads", false,
-                    "also the other threads, where they sleep");
+                    "also the other threads, where they can be read");
   AddDocumentFlag(verb.flags(), &flags->output);
   verb.Check([flags](cli::Invocation& call) -> base::Status {
     TRY(FormatOf(flags->output, call));

@@ -133,7 +133,7 @@ class Agent : private rendezvous::RendezvousEvents {
   using Dumps = std::map<pid_t, std::string>;
   void AskStacks(const std::vector<pid_t>& pids, process::EventLoop::TimerId& timer,
                  std::function<void(Dumps)> then);
-  void AwaitStacks(std::shared_ptr<const witness::Question> question, base::Duration waited,
+  void AwaitStacks(std::shared_ptr<witness::Question> question, base::Duration waited,
                    process::EventLoop::TimerId& timer, std::function<void(Dumps)> then);
   void SayStall(const std::map<int, std::string>& dumps = {});
   void TellStall();

@@ -141,11 +141,11 @@ void Agent::LookForStalls() {
 
 void Agent::AskStacks(const std::vector<pid_t>& pids, process::EventLoop::TimerId& timer,
                       std::function<void(Dumps)> then) {
-  AwaitStacks(std::make_shared<witness::Question>(stacks_folder_, pids), kAnswer, timer,
-              std::move(then));
+  const witness::PidsByFolder asked{{stacks_folder_, pids}};
+  AwaitStacks(std::make_shared<witness::Question>(asked), kAnswer, timer, std::move(then));
 }
 
-void Agent::AwaitStacks(std::shared_ptr<const witness::Question> question, base::Duration waited,
+void Agent::AwaitStacks(std::shared_ptr<witness::Question> question, base::Duration waited,
                         process::EventLoop::TimerId& timer, std::function<void(Dumps)> then) {
   timer = loop_->After(kAnswer, [this, question = std::move(question), waited, &timer,
                                  then = std::move(then)]() mutable {

@@ -1,14 +1,17 @@
 # Where this process is, for whoever asks: on a signal, faulthandler writes the stack of the main
 # thread, which receives it, into a file of this process, without the interpreter's help, so that it
-# works even in a hang. On another signal it writes those of all threads. It reads the frames of the
-# others while they run, which crashes the process: only a process whose other threads sleep is sent
-# that one.
+# works even in a hang. On another signal it writes those of all threads. It reads frames that may
+# change meanwhile, which crashes the process: only a process whose threads sleep is sent these two.
+# One whose main thread is at work is sent one of two others, which Python handles between two
+# instructions.
 def muster_stacks():
     import os
     import sys
     folder = os.environ.get("MUSTER_STACKS", "off")
     if folder == "off" or getattr(sys, "_muster_stacks", None) == os.getpid():
         return
+
+    files = []
 
     def begin():
         sys._muster_stacks = os.getpid()
@@ -18,6 +21,7 @@ def muster_stacks():
         file.write(("rank=%s world=%s parent=%d\n" % (words[0], words[1], parent)).encode())
         faulthandler.register(_signal.SIGRTMAX - 2, file, all_threads=False)
         faulthandler.register(_signal.SIGRTMAX - 3, file)
+        files[:] = [file]
         if sys._muster_crashes:
             faulthandler.enable(file)
             sys._muster_crashes = True
@@ -28,6 +32,18 @@ def muster_stacks():
         except Exception:
             pass
 
+    def answer(number, frame):
+        try:
+            faulthandler.dump_traceback(files[0], number == _signal.SIGRTMAX - 5)
+        except Exception:
+            pass
+
+    def unseen(function):
+        """Its frame is not the user's, in a stack or a traceback."""
+        if hasattr(function.__code__, "replace"):
+            function.__code__ = function.__code__.replace(co_filename="<muster>")
+        return function
+
     def decides(function):
         def decided(*args, **kwargs):
             result = function(*args, **kwargs)
@@ -37,9 +53,7 @@ def muster_stacks():
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):
             setattr(decided, name, getattr(function, name))
         decided.__wrapped__ = function
-        if hasattr(decided.__code__, "replace"):
-            decided.__code__ = decided.__code__.replace(co_filename="<muster>")
-        return decided
+        return unseen(decided)
 
     try:
         import _signal
@@ -53,6 +67,9 @@ def muster_stacks():
         faulthandler.enable = decides(faulthandler.enable)
         faulthandler.disable = decides(faulthandler.disable)
         begin()
+        for number in (_signal.SIGRTMAX - 4, _signal.SIGRTMAX - 5):
+            _signal.signal(number, unseen(answer))
+            _signal.siginterrupt(number, False)
         os.register_at_fork(after_in_child=begin_again)
     except Exception:  # a witness is never a reason to fail
         pass

@@ -59,23 +59,19 @@ void RankSampler::Ask(base::Time wall, std::chrono::seconds period,
   Look& look = look_.emplace(Look{});
   look.wall = wall;
   look.period = period;
-  std::map<std::string, std::vector<pid_t>> by_folder;
+  witness::PidsByFolder by_folder;
   for (const SampledRank& rank : ranks) {
     look.ranks[rank.pid] = rank.rank;
     by_folder[rank.folder].push_back(rank.pid);
   }
-  for (const auto& [folder, pids] : by_folder) {
-    look.stacks.emplace_back(folder, pids);
-  }
+  look.stacks.emplace(by_folder);
 }
 
 std::optional<runs::WaitSpan> RankSampler::Read() {
   Look look = std::move(*look_);
   look_.reset();
   std::map<int, std::string> dumps;
-  for (const witness::Question& question : look.stacks) {
-    for (auto& [pid, dump] : question.Answers()) dumps[look.ranks.at(pid)] = std::move(dump);
-  }
+  for (auto& [pid, dump] : look.stacks->Answers()) dumps[look.ranks.at(pid)] = std::move(dump);
   for (const auto& [rank, dump] : dumps) places_[rank].See(dump);
   const auto bucket = BucketOf(answers::PhaseOfJob(dumps));
   if (!bucket) return std::nullopt;

@@ -21,7 +21,7 @@ namespace local::daemon {
 // thousand of them.
 std::chrono::seconds SamplePeriod(std::chrono::seconds age);
 
-// One thread. Never blocks for longer than it takes to read what the ranks have written.
+// One thread. Blocks for the ten milliseconds of a witness::Question when it takes a sample.
 class RankSampler {
  public:
   using Instant = std::chrono::steady_clock::time_point;
@@ -45,7 +45,7 @@ class RankSampler {
     base::Time wall{};
     std::chrono::seconds period{};
     std::map<pid_t, int> ranks;
-    std::vector<witness::Question> stacks;
+    std::optional<witness::Question> stacks;
   };
   void Ask(base::Time wall, std::chrono::seconds period, const std::vector<SampledRank>& ranks);
   std::optional<runs::WaitSpan> Read();

@@ -35,15 +35,13 @@ using Phase = StallPod::Phase;
 using Testimony = answers::StallWatch::Testimony;
 
 // All at once. `asked`: pids by folder.
-Testimony Ask(const std::map<std::string, std::vector<pid_t>>& asked,
-              const std::vector<answers::RankLook>& looks, process::ProcessTree& tree) {
+Testimony Ask(const witness::PidsByFolder& asked, const std::vector<answers::RankLook>& looks,
+              process::ProcessTree& tree) {
   Testimony testimony;
   testimony.with_work = witness::RanksWithWork(looks, tree);
-  std::vector<std::pair<witness::Question, witness::RecorderQuestion>> questions;
-  for (const auto& [folder, pids] : asked) {
-    questions.emplace_back(witness::Question(folder, pids),
-                           witness::RecorderQuestion(folder, pids));
-  }
+  witness::Question stacks(asked);
+  std::vector<witness::RecorderQuestion> questions;
+  for (const auto& [folder, pids] : asked) questions.emplace_back(folder, pids);
   const auto put = [&looks](std::map<pid_t, std::string> answers,
                             std::map<int, std::string>& by_rank) {
     for (const answers::RankLook& look : looks) {
@@ -52,8 +50,8 @@ Testimony Ask(const std::map<std::string, std::vector<pid_t>>& asked,
         by_rank[look.rank] = std::move(answer->second);
     }
   };
-  for (auto& [stacks, recorders] : questions) {
-    put(stacks.Await(kLongestAnswer), testimony.dumps);
+  put(stacks.Await(kLongestAnswer), testimony.dumps);
+  for (witness::RecorderQuestion& recorders : questions) {
     put(recorders.Await(kLongestAnswer), testimony.traces);
     testimony.lacks_traces = testimony.lacks_traces || recorders.LacksAnswers();
     const std::vector<pid_t> mute = recorders.Mute();
