@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "base/fd.h"
 #include "base/file.h"
@@ -147,6 +148,21 @@ bool OnlyPolls(const process::ProcessStat& thread) {
   return SwitchesOf(thread.pid, thread.pid).value_or(0) > kPollsPerTick * (thread.own_ticks + 1);
 }
 
+using Instant = std::chrono::steady_clock::time_point;
+
+// How often each of the other threads has slept; nullopt if one of them does not sleep.
+using Sleeps = std::optional<std::map<pid_t, uint64_t>>;
+Sleeps SleepsOfOthers(pid_t pid) {
+  std::map<pid_t, uint64_t> sleeps;
+  for (const process::ProcessStat& thread : process::ThreadsOf(pid)) {
+    if (thread.pid == pid) continue;
+    const auto switches = SwitchesOf(pid, thread.pid);
+    if (thread.state != 'S' || !switches) return std::nullopt;
+    sleeps[thread.pid] = *switches;
+  }
+  return sleeps;
+}
+
 }  // namespace
 
 std::string FolderOfPod(const std::string& state_directory, std::string_view pod_uid) {
@@ -176,17 +192,120 @@ std::vector<Asked> ProcessesIn(const std::string& folder) {
   return found;
 }
 
-Question::Question(const PidsByFolder& asked, Threads threads)
-    : threads_(threads), began_(std::chrono::steady_clock::now()) {
+class Question::Asking {
+ public:
+  // What the kernel says of a main thread.
+  struct MainThread {
+    Instant at{};
+    char state = '?';
+    uint64_t switches = 0;  // how often it has slept
+    uint64_t ticks = 0;     // of the processor
+    uint64_t pending = 0;   // signals
+  };
+  static std::optional<MainThread> LookAtMainThread(pid_t pid) {
+    const std::string folder = fmt::format("/proc/{0}/task/{0}", pid);
+    MainThread look;
+    look.at = std::chrono::steady_clock::now();
+    const auto status = base::ReadFile(folder + "/status", 1 << 16);
+    const auto text = base::ReadFile(folder + "/stat", 4096);
+    if (!status || !text) return std::nullopt;
+    const auto stat = process::ParseStat(*text);
+    if (!stat) return std::nullopt;
+    look.state = stat->state;
+    look.ticks = stat->own_ticks;
+    look.switches = SwitchesIn(*status);
+    look.pending = MaskOf(*status, "SigPnd:");
+    return look;
+  }
+
+  // Whether it would have answered between two instructions, had it been in Python's own code.
+  static bool WorkedOn(const MainThread& asked, const MainThread& now) {
+    return now.at - asked.at >= kBetweenInstructions &&
+           (now.switches >= asked.switches + kWorkedOn || now.ticks >= asked.ticks + kWorkedOn);
+  }
+
+  Asking(pid_t pid, std::string file, Threads threads, const MainThread& seen)
+      : pid_(pid), file_(std::move(file)), threads_(threads), began_(seen.at), seen_(seen) {
+    // The first line, which identifies the process, is read from the beginning of the file, so that
+    // it must stay.
+    if (SizeOf(file_) > kLongestFile) (void)::truncate(file_.c_str(), 256);
+    size_ = SizeOf(file_);
+  }
+
+  pid_t pid() const { return pid_; }
+  bool is_busy() const { return is_busy_; }
+  bool HasAnswered() const { return (was_asked_ || asked_between_) && SizeOf(file_) > size_; }
+  std::string Answer() const {
+    return HasAnswered() ? ReadFrom(file_, size_, kLongestDump) : std::string();
+  }
+  // False once the process is gone.
+  bool Advance() {
+    if (was_asked_ || HasAnswered()) return true;
+    const auto now = LookAtMainThread(pid_);
+    if (now && now->at - seen_.at >= kAsleep) Ask(*now);
+    return now.has_value();
+  }
+
+ private:
+  void Ask(const MainThread& now) {
+    const MainThread before = std::exchange(seen_, now);
+    const int between = SignalBetween(threads_);
+    if (now.state == 'S' && before.state == 'S' && now.switches == before.switches) {
+      AskAsleep(now.at);
+    } else if (!asked_between_) {
+      if (Send(between)) asked_between_ = now;
+    } else if (!HasSignal(now.pending, between) && WorkedOn(*asked_between_, now)) {
+      was_asked_ = Send(StacksSignal());
+      is_busy_ = threads_ == Threads::kAll;
+    }
+  }
+
+  void AskAsleep(Instant now) {
+    if (threads_ == Threads::kMain) {
+      was_asked_ = Send(StacksSignal());
+      return;
+    }
+    // Threads that poll sleep for most of the time.
+    if (others_seen_ && now - *others_seen_ < kAtRest) return;
+    const bool is_first = !others_seen_;
+    others_seen_ = now;
+    const Sleeps before = std::exchange(others_, SleepsOfOthers(pid_));
+    if (!is_first && others_ && others_ == before) {
+      was_asked_ = Send(AllStacksSignal());
+    } else if (now - began_ >= kLongestUnrest) {
+      was_asked_ = Send(StacksSignal());
+      is_busy_ = true;
+    }
+  }
+
+  // An exec ends that the process handles the signals: it is looked at once more.
+  bool Send(int signal) const {
+    if (!Catches(pid_, signal) || !HasOpen(pid_, file_)) return false;
+    // To the main thread, because it runs the user's code.
+    return ::syscall(SYS_tgkill, pid_, pid_, signal) == 0;
+  }
+
+  pid_t pid_;
+  std::string file_;
+  uint64_t size_ = 0;  // before it was asked
+  Threads threads_;
+  Instant began_;
+  MainThread seen_;
+  std::optional<MainThread> asked_between_;  // then it was asked to answer between instructions
+  bool was_asked_ = false;                   // by faulthandler
+  bool is_busy_ = false;
+  Sleeps others_;
+  std::optional<Instant> others_seen_;
+};
+
+Question::Question(Question&&) noexcept = default;
+Question::~Question() = default;
+
+Question::Question(const PidsByFolder& asked, Threads threads) {
   for (const auto& [folder, pids] : asked) {
     for (const pid_t pid : pids) {
-      const auto seen = CanBeAsked(folder, pid) ? LookAtMainThread(pid) : std::nullopt;
-      if (!seen) continue;
-      const std::string file = FileOf(folder, pid);
-      // The first line, which identifies the process, is read from the beginning of the file, so
-      // that it must stay.
-      if (SizeOf(file) > kLongestFile) (void)::truncate(file.c_str(), 256);
-      askings_[pid] = {.file = file, .size = SizeOf(file), .seen = *seen};
+      const auto seen = CanBeAsked(folder, pid) ? Asking::LookAtMainThread(pid) : std::nullopt;
+      if (seen) askings_.emplace_back(pid, FileOf(folder, pid), threads, *seen);
     }
   }
   if (askings_.empty()) return;
@@ -194,115 +313,32 @@ Question::Question(const PidsByFolder& asked, Threads threads)
   Advance();
 }
 
-std::optional<Question::MainThread> Question::LookAtMainThread(pid_t pid) {
-  const std::string folder = fmt::format("/proc/{0}/task/{0}", pid);
-  MainThread look;
-  look.at = std::chrono::steady_clock::now();
-  // It must have slept from here to the next time.
-  const auto status = base::ReadFile(folder + "/status", 1 << 16);
-  const auto text = base::ReadFile(folder + "/stat", 4096);
-  if (!status || !text) return std::nullopt;
-  const auto stat = process::ParseStat(*text);
-  if (!stat) return std::nullopt;
-  look.state = stat->state;
-  look.ticks = stat->own_ticks;
-  look.switches = SwitchesIn(*status);
-  look.pending = MaskOf(*status, "SigPnd:");
-  return look;
-}
-
-Question::Sleeps Question::SleepsOfOthers(pid_t pid) {
-  std::map<pid_t, uint64_t> sleeps;
-  for (const process::ProcessStat& thread : process::ThreadsOf(pid)) {
-    if (thread.pid == pid) continue;
-    const auto switches = SwitchesOf(pid, thread.pid);
-    if (thread.state != 'S' || !switches) return std::nullopt;
-    sleeps[thread.pid] = *switches;
-  }
-  return sleeps;
-}
-
-bool Question::HasAnswered(const Asking& asking) {
-  return (asking.was_asked || asking.asked_between) && SizeOf(asking.file) > asking.size;
-}
-
-// Looks once more whether the process handles the signal: an exec ends that.
-bool Question::Send(pid_t pid, Asking& asking, int signal) {
-  if (!Catches(pid, signal) || !HasOpen(pid, asking.file)) return false;
-  // To the main thread, because it runs the user's code.
-  return ::syscall(SYS_tgkill, pid, pid, signal) == 0;
-}
-
 void Question::Advance() {
-  for (auto each = askings_.begin(); each != askings_.end();) {
-    auto& [pid, asking] = *each;
-    if (!asking.was_asked && !HasAnswered(asking)) {
-      const auto now = LookAtMainThread(pid);
-      if (!now) {
-        each = askings_.erase(each);
-        continue;
-      }
-      if (now->at - asking.seen.at >= kAsleep) {
-        Advance(pid, asking, *now);
-        asking.seen = *now;
-      }
-    }
-    ++each;
-  }
+  std::erase_if(askings_, [](Asking& asking) { return !asking.Advance(); });
 }
 
-void Question::Advance(pid_t pid, Asking& asking, const MainThread& now) {
-  if (now.state == 'S' && asking.seen.state == 'S' && now.switches == asking.seen.switches) {
-    return AskAsleep(pid, asking, now.at);
+std::set<pid_t> Question::Busy() const {
+  std::set<pid_t> busy;
+  for (const Asking& asking : askings_) {
+    if (asking.is_busy()) busy.insert(asking.pid());
   }
-  if (!asking.asked_between) {
-    if (Send(pid, asking, SignalBetween(threads_))) asking.asked_between = now;
-    return;
-  }
-  const MainThread& then = *asking.asked_between;
-  const bool has_heard =
-      !HasSignal(now.pending, SignalBetween(threads_)) &&
-      now.at - then.at >= kBetweenInstructions &&
-      (now.switches >= then.switches + kWorkedOn || now.ticks >= then.ticks + kWorkedOn);
-  if (!has_heard) return;
-  asking.was_asked = Send(pid, asking, StacksSignal());
-  if (threads_ == Threads::kAll) busy_.insert(pid);
-}
-
-void Question::AskAsleep(pid_t pid, Asking& asking, Instant now) {
-  if (threads_ == Threads::kMain) {
-    asking.was_asked = Send(pid, asking, StacksSignal());
-    return;
-  }
-  // Threads that poll sleep for most of the time.
-  if (asking.others_seen != Instant{} && now - asking.others_seen < kAtRest) return;
-  Sleeps others = SleepsOfOthers(pid);
-  if (asking.others_seen != Instant{} && others && others == asking.others) {
-    asking.was_asked = Send(pid, asking, AllStacksSignal());
-  } else if (now - began_ >= kLongestUnrest) {
-    asking.was_asked = Send(pid, asking, StacksSignal());
-    busy_.insert(pid);
-  }
-  asking.others = std::move(others);
-  asking.others_seen = now;
+  return busy;
 }
 
 bool Question::LacksAnswers() {
   Advance();
-  return std::any_of(askings_.begin(), askings_.end(), [](const auto& each) {
-    const auto& [pid, asking] = each;
-    if (HasAnswered(asking)) return false;
-    const auto stat = process::ReadStat(pid);
+  return std::any_of(askings_.begin(), askings_.end(), [](const Asking& asking) {
+    if (asking.HasAnswered()) return false;
+    const auto stat = process::ReadStat(asking.pid());
     return stat && (stat->state == 'R' || stat->state == 'S');
   });
 }
 
 std::map<pid_t, std::string> Question::Answers() const {
   std::map<pid_t, std::string> answers;
-  for (const auto& [pid, asking] : askings_) {
-    if (!HasAnswered(asking)) continue;
-    std::string answer = ReadFrom(asking.file, asking.size, kLongestDump);
-    if (!answer.empty()) answers[pid] = std::move(answer);
+  for (const Asking& asking : askings_) {
+    std::string answer = asking.Answer();
+    if (!answer.empty()) answers[asking.pid()] = std::move(answer);
   }
   return answers;
 }

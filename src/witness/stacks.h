@@ -64,9 +64,11 @@ class Question {
   // Processes outside of their folder, or that cannot be signalled, will not answer. Blocks for ten
   // milliseconds.
   explicit Question(const PidsByFolder& asked, Threads threads = Threads::kMain);
+  Question(Question&&) noexcept;
+  ~Question();
 
   // Of kAll, after Await: the processes in which another thread was at work.
-  const std::set<pid_t>& busy() const { return busy_; }
+  std::set<pid_t> Busy() const;
 
   // Whether one that can still answer has not: it may be waiting for a processor. A stopped one
   // answers once it continues. Asks again who must be asked in another way.
@@ -77,38 +79,10 @@ class Question {
   std::map<pid_t, std::string> Await(std::chrono::milliseconds limit);
 
  private:
-  using Instant = std::chrono::steady_clock::time_point;
-  // What the kernel says of a main thread.
-  struct MainThread {
-    Instant at{};
-    char state = '?';
-    uint64_t switches = 0;  // how often it has slept
-    uint64_t ticks = 0;     // of the processor
-    uint64_t pending = 0;   // signals
-  };
-  // How often each of the other threads has slept; nullopt if one of them does not sleep.
-  using Sleeps = std::optional<std::map<pid_t, uint64_t>>;
-  struct Asking {
-    std::string file;
-    uint64_t size = 0;  // of the file, before it was asked
-    MainThread seen{};
-    std::optional<MainThread> asked_between{};  // when it was asked to answer between instructions
-    bool was_asked = false;                     // by faulthandler
-    Sleeps others{};
-    Instant others_seen{};
-  };
-  static std::optional<MainThread> LookAtMainThread(pid_t pid);
-  static Sleeps SleepsOfOthers(pid_t pid);
-  static bool HasAnswered(const Asking& asking);
-  static bool Send(pid_t pid, Asking& asking, int signal);
+  class Asking;  // one process
   void Advance();
-  void Advance(pid_t pid, Asking& asking, const MainThread& now);
-  void AskAsleep(pid_t pid, Asking& asking, Instant now);
 
-  const Threads threads_;
-  const Instant began_;
-  std::map<pid_t, Asking> askings_;
-  std::set<pid_t> busy_;
+  std::vector<Asking> askings_;
 };
 
 // The kernel's counters of the process, and what it has written in its folder. All zero, with state

@@ -134,7 +134,7 @@ TEST_F(StacksTest, AllThreadsAreAskedForOnlyWhereTheOthersSleep) {
   Question question(PidsByFolder{{folder_, {at_rest, busy}}}, Threads::kAll);
   EXPECT_EQ(question.Await(std::chrono::seconds(5)),
             (std::map<pid_t, std::string>{{at_rest, "all of us\n"}, {busy, "here I am\n"}}));
-  EXPECT_EQ(question.busy(), std::set<pid_t>{busy});
+  EXPECT_EQ(question.Busy(), std::set<pid_t>{busy});
   End(at_rest);
   End(busy);
 }
@@ -154,7 +154,7 @@ TEST_F(StacksTest, AMainThreadThatRunsAnswersBetweenInstructionsOrOnceItIsSeenNo
   EXPECT_EQ(all.Await(std::chrono::seconds(5)),
             (std::map<pid_t, std::string>{
                 {python, "between, all\n"}, {native, "here I am\n"}, {waits, "here I am\n"}}));
-  EXPECT_EQ(all.busy(), (std::set<pid_t>{native, waits}));
+  EXPECT_EQ(all.Busy(), (std::set<pid_t>{native, waits}));
   End(python);
   End(native);
   End(waits);

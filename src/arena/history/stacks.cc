@@ -103,9 +103,10 @@ void Ask(std::vector<Stander>& standers, witness::Threads threads) {
   for (const Stander& each : standers) by_folder[each.folder].push_back(each.process.pid);
   witness::Question question(by_folder, threads);
   std::map<pid_t, std::string> dumps = question.Await(kLongestAnswer);
+  const std::set<pid_t> busy = question.Busy();
   for (Stander& each : standers) {
     each.dump = std::move(dumps[each.process.pid]);
-    each.is_busy = question.busy().contains(each.process.pid);
+    each.is_busy = busy.contains(each.process.pid);
   }
 }
 
