@@ -74,8 +74,7 @@ void Sorter::Add(const File& file, const LocalRanks& locals) {
   }
   before_ += file.lines.size();
   if (!file.rank && !has_prefixes) NoteDevices(file, name, attempt);
-  AddWords(has_recovered ? LauncherWords{} : file.words,
-           std::string(TablesPod(file.lines).value_or(name)), attempt);
+  if (!has_recovered) AddWords(file, name, attempt);
   for (Event& event : ReadClusterWords(file.texts, file.pods)) {
     evidence_.events.push_back(std::move(event));
   }
@@ -229,10 +228,18 @@ Rank& Sorter::RankFor(const std::string& file, std::optional<int> number, std::s
   return evidence_.ranks[found->second];
 }
 
-void Sorter::AddWords(const LauncherWords& words, const std::string& name, int attempt) {
+void Sorter::AddWords(const File& file, const std::string& name, int attempt) {
+  const LauncherWords& words = file.words;
+  const std::string source(TablesPod(file.lines).value_or(name));
   for (const LauncherRow& row : words.rows) {
     if (row.is_local && has_unknown_nodes_) continue;
-    if (IsHere(row, words)) Note(row, name, attempt);
+    if (!IsHere(row, words)) continue;
+    Note(row, source, attempt);
+    // Ray's driver and its controller print the same exception.
+    for (const Split& split : file.lines) {
+      const bool is_it = row.has_exception && !split.pod.empty() && split.line.text == row.words;
+      if (is_it) Note(row, split.pod, attempt);
+    }
   }
   const bool is_unknown = words.is_first_local && has_unknown_nodes_;
   const bool is_later = first_time_ && words.first_time && *first_time_ <= *words.first_time;

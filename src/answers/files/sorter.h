@@ -54,7 +54,7 @@ class Sorter {
   Rank& RankFor(const std::string& file, std::optional<int> number, std::string_view pod,
                 int attempt);
 
-  void AddWords(const LauncherWords& words, const std::string& name, int attempt);
+  void AddWords(const File& file, const std::string& name, int attempt);
 
   // If NCCL's lines are all that names processes, those are ranks, too.
   void NoteDevices(const File& file, const std::string& name, int attempt);
