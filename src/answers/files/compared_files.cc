@@ -1,11 +1,14 @@
 #include "answers/files/compared_files.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "answers/log/actor_rank.h"
 #include "answers/log/attempt.h"
 #include "answers/log/error_file.h"
 #include "answers/log/file_rank.h"
@@ -13,6 +16,21 @@
 #include "base/strings.h"
 
 namespace answers {
+namespace {
+
+// Of "worker-ID-JOB-PID.err" and ".out"; "" of another name.
+std::string_view PidOfRaysFile(std::string_view path) {
+  path.remove_prefix(path.rfind('/') + 1);  // 0 if there is none
+  const bool is_output = path.ends_with(".err") || path.ends_with(".out");
+  if (!path.starts_with("worker-") || !is_output) return "";
+  path.remove_suffix(4);
+  const bool has_all = std::count(path.begin(), path.end(), '-') == 3;
+  const std::string_view pid = path.substr(path.rfind('-') + 1);
+  const bool is_number = !pid.empty() && pid.find_first_not_of("0123456789") == pid.npos;
+  return has_all && is_number ? pid : "";
+}
+
+}  // namespace
 
 void DropOtherFields(std::vector<File>& files) {
   std::map<int, std::set<const File*>> files_of_ranks;
@@ -71,6 +89,18 @@ void NameRanksByEnvironment(std::vector<File>& files) {
     if (own[i] && (!own[i]->may_have_others || known.contains(own[i]->rank + 1))) {
       files[i].rank = own[i]->rank;
     }
+  }
+}
+
+void NameRaysFiles(std::vector<File>& files) {
+  ActorRanks actors;
+  for (const File& file : files) {
+    for (const std::string_view text : file.texts) actors.ReadRow(text);
+  }
+  for (File& file : files) {
+    const std::string_view pid = PidOfRaysFile(file.log->name);
+    if (pid.empty()) continue;
+    if (const auto rank = actors.RankOf(fmt::format("TrainWorker pid={}", pid))) file.rank = rank;
   }
 }
 

@@ -18,6 +18,10 @@ void NameDescribedByLogs(std::vector<File>& files);
 // By the environments that the files of single processes show.
 void NameRanksByEnvironment(std::vector<File>& files);
 
+// Names the ranks of Ray's session files, "worker-ID-JOB-PID.err", by the PIDs in Ray Train's table
+// of workers, which the driver prints.
+void NameRaysFiles(std::vector<File>& files);
+
 // Launchers' tables name the error file; otherwise its own name has to do.
 std::optional<int> RankOfErrorFile(const File& error, const std::vector<File>& logs);
 

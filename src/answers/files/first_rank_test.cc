@@ -394,5 +394,25 @@ TEST(FirstRank, WhoeverTimedOutInABarrierWaitedForAnother) {
   EXPECT_EQ(judge("[Rank 0]: Rank 2 failed to pass monitoredBarrier in 600000 ms"), 2);
 }
 
+// Ray keeps what each worker prints in a file of its session's folder.
+TEST(FirstRank, RaysSessionFilesAreOfTheWorkersInTheDriversTable) {
+  const std::string table =
+      "(TorchTrainer pid=77) - (node_id=0b, ip=10.1.4.7, pid=2201) world_rank=0, local_rank=0\n"
+      "(TorchTrainer pid=77) - (node_id=0c, ip=10.1.4.8, pid=2202) world_rank=1, local_rank=0\n";
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"/w/fn.py\", line 40, in f\nKeyError: 'k'\n";
+  const std::string lost =
+      "RuntimeError: [pair.cc:534] Connection closed by peer [10.77.3.21]:4101\n";
+  const auto rank_in = [&](const std::string& rows) {
+    return RankNamedIn(ReadLogs({{"driver.log", rows},
+                                 {"worker-5bd0c1-01000000-2201.err", lost},
+                                 {"worker-99ac1f-01000000-2202.err", raised}}));
+  };
+  EXPECT_EQ(rank_in(table), 1);
+  EXPECT_EQ(rank_in(""), std::nullopt);
+  const std::string of_other_host = "- (node_id=0d, ip=10.1.4.9, pid=2202) world_rank=2\n";
+  EXPECT_EQ(rank_in(table + of_other_host), std::nullopt) << "two workers have the PID";
+}
+
 }  // namespace
 }  // namespace answers

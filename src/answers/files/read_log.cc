@@ -77,6 +77,7 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
     file.pods = ReadDescribedPods(file.texts, pods);
   }
   NameDescribedByLogs(read);
+  NameRaysFiles(read);
   NameRanksByEnvironment(read);
   // Programs' timestamps have an unknown time zone and cannot be compared with the times of error
   // files.
