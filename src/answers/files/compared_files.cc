@@ -77,6 +77,15 @@ void NameDescribedByLogs(std::vector<File>& files) {
   }
 }
 
+void NameRanksByAgents(std::vector<File>& files) {
+  for (File& file : files) {
+    const bool has_pods = std::any_of(file.lines.begin(), file.lines.end(),
+                                      [](const Split& split) { return !split.pod.empty(); });
+    if (has_pods) continue;
+    if (const auto rank = ReadLoneRank(file.texts, file.rank.has_value())) file.rank = rank;
+  }
+}
+
 void NameRanksByEnvironment(std::vector<File>& files) {
   std::vector<std::optional<RankOfEnvironment>> own;
   std::set<int> known;

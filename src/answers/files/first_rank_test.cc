@@ -414,5 +414,42 @@ TEST(FirstRank, RaysSessionFilesAreOfTheWorkersInTheDriversTable) {
   EXPECT_EQ(rank_in(table + of_other_host), std::nullopt) << "two workers have the PID";
 }
 
+std::string OfAgent(int rank) {
+  const std::string begin =
+      "I0619 13:11:50.110000 7 torch/distributed/elastic/agent/server/api.py:525]   ";
+  return begin + "local_ranks=[0]\n" + begin + "global_ranks=[" + std::to_string(rank) + "]\n";
+}
+
+// An elastic job gives its pods ranks in the order in which they come.
+TEST(FirstRank, AnAgentKnowsItsOnlyRankBetterThanThePodsName) {
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"/w/t.py\", line 40, in f\nKeyError: 'k'\n";
+  const std::string lost =
+      "RuntimeError: [pair.cc:534] Connection closed by peer [10.77.3.21]:4101\n";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"bert-worker-0.log", OfAgent(0) + lost},
+                                  {"bert-worker-1.log", OfAgent(3) + raised}})),
+            3);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"a.log", OfAgent(0) + lost}, {"b.log", OfAgent(3) + raised}})),
+            3);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"bert-worker-0.log", OfAgent(0) + lost},
+                                  {"bert-worker-1.log", OfAgent(3) + OfAgent(2) + raised}})),
+            2)
+      << "after another rendezvous";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", OfAgent(0) + OfAgent(3) + raised}})), std::nullopt)
+      << "two agents";
+  const auto of_pod = [](const std::string& pod, std::string text) {
+    std::string all;
+    while (!text.empty()) {
+      const size_t end = text.find('\n') + 1;
+      all += "[pod/" + pod + "/pytorch] " + text.substr(0, end);
+      text.erase(0, end);
+    }
+    return all;
+  };
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", of_pod("bert-worker-0", OfAgent(0) + lost) +
+                                                  of_pod("bert-worker-1", OfAgent(3) + raised)}})),
+            3);
+}
+
 }  // namespace
 }  // namespace answers

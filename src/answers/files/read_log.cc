@@ -78,6 +78,7 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
   }
   NameDescribedByLogs(read);
   NameRaysFiles(read);
+  NameRanksByAgents(read);
   NameRanksByEnvironment(read);
   // Programs' timestamps have an unknown time zone and cannot be compared with the times of error
   // files.

@@ -506,6 +506,18 @@ RanksOfLocals ReadRanksOfLocals(const std::vector<std::string_view>& lines) {
   return ranks;
 }
 
+std::optional<int> ReadLoneRank(const Lines& lines, bool is_of_one_agent) {
+  std::optional<int> rank;
+  for (const std::string_view line : lines) {
+    const auto globals = ListBehind(line, "global_ranks=[");
+    if (!globals) continue;
+    const bool is_another = rank && rank != globals->front();
+    if (globals->size() != 1 || (is_another && !is_of_one_agent)) return std::nullopt;
+    rank = globals->front();
+  }
+  return rank;
+}
+
 LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   LauncherWords words;
   ReadTables(lines, words.rows);
