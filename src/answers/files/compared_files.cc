@@ -30,6 +30,26 @@ std::string_view PidOfRaysFile(std::string_view path) {
   return has_all && is_number ? pid : "";
 }
 
+// The texts of each pod and, by "", of none; nothing if other prefixes tell the ranks, and none of
+// "" beside pods.
+std::map<std::string_view, std::vector<std::string_view>> TextsByPods(const File& file) {
+  std::map<std::string_view, std::vector<std::string_view>> texts;
+  for (const Split& split : file.lines) {
+    if (split.rank || split.local_rank) return {};
+    texts[split.pod].push_back(split.line.text);
+  }
+  if (texts.size() > 1) texts.erase("");
+  return texts;
+}
+
+void SetRank(File& file, std::string_view pod, int rank) {
+  if (pod.empty()) {
+    file.rank = rank;
+  } else {
+    file.lone_ranks[pod] = rank;
+  }
+}
+
 }  // namespace
 
 void DropOtherFields(std::vector<File>& files) {
@@ -79,25 +99,38 @@ void NameDescribedByLogs(std::vector<File>& files) {
 
 void NameRanksByAgents(std::vector<File>& files) {
   for (File& file : files) {
-    const bool has_pods = std::any_of(file.lines.begin(), file.lines.end(),
-                                      [](const Split& split) { return !split.pod.empty(); });
-    if (has_pods) continue;
-    if (const auto rank = ReadLoneRank(file.texts, file.rank.has_value())) file.rank = rank;
+    for (const auto& [pod, texts] : TextsByPods(file)) {
+      const auto rank = ReadLoneRank(texts, pod.empty() && file.rank);
+      if (rank) SetRank(file, pod, *rank);
+    }
   }
 }
 
 void NameRanksByEnvironment(std::vector<File>& files) {
-  std::vector<std::optional<RankOfEnvironment>> own;
-  std::set<int> known;
-  for (const File& file : files) {
-    own.push_back(IsOfOneProcess(file) ? RankInEnvironment(file.texts) : std::nullopt);
-    if (own.back()) known.insert(own.back()->rank);
-  }
-  for (size_t i = 0; i < files.size(); ++i) {
-    // The ranks of a node follow one another.
-    if (own[i] && (!own[i]->may_have_others || known.contains(own[i]->rank + 1))) {
-      files[i].rank = own[i]->rank;
+  struct Shown {
+    File* file = nullptr;
+    std::string_view pod;
+    RankOfEnvironment rank;
+  };
+  std::vector<Shown> all;
+  for (File& file : files) {
+    if (!file.words.rows.empty()) continue;
+    for (const auto& [pod, texts] : TextsByPods(file)) {
+      if (const auto rank = RankInEnvironment(texts)) all.push_back({&file, pod, *rank});
     }
+  }
+  std::map<int, int> logs;  // their number by ranks
+  for (const Shown& one : all) ++logs[one.rank.rank];
+  const bool are_of_one_job = std::all_of(all.begin(), all.end(), [&all](const Shown& one) {
+    return one.rank.size == all.front().rank.size;
+  });
+  for (const Shown& one : all) {
+    const RankOfEnvironment& shown = one.rank;
+    // The ranks of a node follow one another.
+    if (shown.may_have_others && !logs.contains(shown.rank + 1)) continue;
+    const bool is_one_of_several = are_of_one_job && logs.size() > 1 && logs[shown.rank] == 1;
+    if (!shown.is_of_worker && !is_one_of_several) continue;
+    SetRank(*one.file, one.pod, shown.rank);
   }
 }
 

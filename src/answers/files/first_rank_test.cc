@@ -451,5 +451,36 @@ TEST(FirstRank, AnAgentKnowsItsOnlyRankBetterThanThePodsName) {
             3);
 }
 
+TEST(FirstRank, TheRanksThatTheLogsOfSeveralPodsShow) {
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\nKeyError: 'k'\n";
+  const std::string first = "MASTER_ADDR=localhost\nWORLD_SIZE=4\nRANK=0\nstep 1 loss 0.5\n";
+  const std::string shown = "+ env\nMASTER_ADDR=vit-master-0\nWORLD_SIZE=4\nRANK=2\n";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"a.txt", shown + raised}, {"b.txt", first}})), 2);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"a.txt", shown + raised}, {"b.txt", shown}, {"c.txt", first}})),
+            std::nullopt)
+      << "two processes of a node whose rank it is";
+  for (const std::string several :
+       {"PET_NPROC_PER_NODE=auto\n", "CUDA_VISIBLE_DEVICES=0,1\n", "+ torchrun train.py\n"}) {
+    EXPECT_EQ(RankNamedIn(ReadLogs({{"a.txt", shown + several + raised}, {"b.txt", first}})),
+              std::nullopt)
+        << several;
+  }
+  const auto vertex = [](const std::string& level, const std::string& replica,
+                         const std::string& text) {
+    return level + "\t2026-06-19 13:26:02 +0000\t" + replica + "\t" + text + "\n";
+  };
+  const std::string ready = vertex("INFO", "workerpool0-0", "RANK=0 WORLD_SIZE=3 ready") +
+                            vertex("INFO", "workerpool1-1", "RANK=2 WORLD_SIZE=3 ready");
+  EXPECT_EQ(
+      RankNamedIn(ReadLogs(
+          {{"log.txt",
+            ready + vertex("ERROR", "workerpool1-1", "Traceback (most recent call last):") +
+                vertex("ERROR", "workerpool1-1", "  File \"/app/task.py\", line 80, in <module>") +
+                vertex("ERROR", "workerpool1-1", "ValueError: Unrecognized configuration class") +
+                vertex("ERROR", "service", "The replica workerpool1-1 exited with 1.")}})),
+      2);
+}
+
 }  // namespace
 }  // namespace answers

@@ -42,8 +42,6 @@ LocalRanks::LocalRanks(const std::vector<Split>& lines, const LauncherWords& wor
   }
   for (const auto& [pod, of_pod] : texts) {
     for (const auto& [local, rank] : ReadRanksOfLocals(of_pod)) ranks_[{pod, local}] = rank;
-    const auto lone = pod.empty() ? std::nullopt : ReadLoneRank(of_pod, false);
-    if (lone) lone_ranks_[pod] = *lone;
   }
   const std::string_view tables = TablesPod(lines).value_or("");
   for (const LauncherRow& row : words.rows) {
@@ -65,11 +63,6 @@ std::optional<int> LocalRanks::RankOf(const Split& split) const {
   const auto known = ranks_.find({split.pod, *split.local_rank});
   if (known != ranks_.end()) return known->second;
   return node_ && split.pod.empty() ? node_->first + *split.local_rank : split.local_rank;
-}
-
-std::optional<int> LocalRanks::LoneRankOf(std::string_view pod) const {
-  const auto known = lone_ranks_.find(pod);
-  return known == lone_ranks_.end() ? std::nullopt : std::optional(known->second);
 }
 
 bool HasUnknownNodes(const std::vector<File>& files, const std::vector<LocalRanks>& locals) {

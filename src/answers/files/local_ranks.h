@@ -28,13 +28,9 @@ class LocalRanks {
   bool IsUnknown(const Split& split) const;
   std::optional<int> RankOf(const Split& split) const;
 
-  // That of the pod's only process, according to its agent.
-  std::optional<int> LoneRankOf(std::string_view pod) const;
-
  private:
   const std::optional<NodeRanks> node_;
   std::map<std::pair<std::string_view, int>, std::optional<int>> ranks_;
-  std::map<std::string_view, int> lone_ranks_;  // by pods
 };
 
 // Whether the local ranks are those of several nodes, of which nobody says which ranks they have:

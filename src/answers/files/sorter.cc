@@ -39,7 +39,10 @@ void Sorter::Add(const File& file, const LocalRanks& locals) {
     if (const auto begins = ReadSection(split.line.text)) section = *begins;
     if (IsRestart(split.line.text)) ++attempt;
     std::optional<int> number = locals.RankOf(split);
-    if (!number) number = locals.LoneRankOf(split.pod);
+    if (const auto lone = file.lone_ranks.find(split.pod);
+        !number && lone != file.lone_ranks.end()) {
+      number = lone->second;
+    }
     std::string source = split.pod;
     if (has_unknown_nodes_ && locals.IsUnknown(split)) {
       number.reset();

@@ -12,6 +12,8 @@
 namespace answers {
 namespace {
 
+constexpr std::string_view kCapitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
 // Takes a number of at most four digits.
 std::optional<int> TakeNumber(std::string_view& text) {
   size_t digits = 0;
@@ -257,6 +259,26 @@ bool TakeTask(LogLine& line) {
   line.task = rank;
   line.is_rank_of_task = true;
   line.text = text;
+  return true;
+}
+
+// Takes "ERROR\t2026-03-02 10:11:04 +0000\tworkerpool1-0\t", as `gcloud ai custom-jobs stream-logs`
+// prints lines of Vertex AI.
+bool TakeVertex(LogLine& line) {
+  constexpr size_t kLongest = 160;
+  std::string_view text = line.text;
+  const size_t level = text.find('\t');
+  if (level == 0 || level > 10 || text.find_first_not_of(kCapitals) != level) return false;
+  const std::string_view stamp = text.substr(level + 1);
+  const size_t time = stamp.find('\t');
+  const size_t name = time == stamp.npos ? time : stamp.find('\t', time + 1);
+  if (name == stamp.npos || name > kLongest) return false;
+  const auto own_time = ReadOwnStamp(stamp.substr(0, time));
+  const std::string_view replica = stamp.substr(time + 1, name - time - 1);
+  if (!own_time || replica.empty() || replica.find(' ') != replica.npos) return false;
+  line.own_time = own_time;
+  line.pod = replica;
+  line.text = stamp.substr(name + 1);
   return true;
 }
 
@@ -532,8 +554,8 @@ LogLine ReadLogLine(std::string_view text) {
     if ((!line.time && TakeTime(line)) || TakeRank(line) || TakeMpi(line) || TakeMvapich(line)) {
       continue;
     }
-    if (line.pod.empty() &&
-        (TakePod(line) || TakeService(line) || TakeActor(line) || TakeStern(line))) {
+    if (line.pod.empty() && (TakePod(line) || TakeService(line) || TakeActor(line) ||
+                             TakeStern(line) || TakeVertex(line))) {
       continue;
     }
     if (!line.own_time && (TakeOwnTime(line) || TakeSyslog(line))) continue;
