@@ -453,6 +453,20 @@ void AskWatchdogs(Verdict& verdict, const Evidence& evidence) {
   }
 }
 
+// If several ranks' calls of gloo timed out, the first of them has waited like the others.
+void AskTimedOut(Verdict& verdict, const Evidence& evidence, const std::vector<Claim>& claims) {
+  const auto is_gloos = [](std::string_view line) {
+    return line.find("Timed out waiting ") != line.npos && line.find(" operation to ") != line.npos;
+  };
+  if (evidence.first_rank || !is_gloos(verdict.line)) return;
+  std::set<int> timed_out;
+  for (const Claim& claim : claims) {
+    const auto number = claim.rank ? evidence.ranks[*claim.rank].rank : std::nullopt;
+    if (number && is_gloos(claim.finding.line)) timed_out.insert(*number);
+  }
+  if (timed_out.size() > 1) verdict.rank.reset();
+}
+
 // The rank that reports a mismatch first is only one of those that see it, if others report it,
 // too.
 void AskMismatch(Verdict& verdict, const Evidence& evidence, const std::vector<Claim>& claims) {
@@ -723,7 +737,10 @@ Verdict Explain(const Evidence& evidence) {
       nccl && verdict.rank && !evidence.ranks[*verdict.rank].rank) {
     if (const auto place = PlaceOf(evidence, nccl->device)) verdict.rank = place;
   }
-  if (root.finding.kind == "collective-timeout") AskWatchdogs(verdict, evidence);
+  if (root.finding.kind == "collective-timeout") {
+    AskWatchdogs(verdict, evidence);
+    AskTimedOut(verdict, evidence, claims);
+  }
   if (root.finding.kind == "collective-mismatch") AskMismatch(verdict, evidence, claims);
   AskGathered(verdict, evidence, raised);
   if (root.finding.rule == "hang-horovod" || IsOfStallInspector(verdict.line)) {

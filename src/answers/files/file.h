@@ -35,9 +35,6 @@ bool HasCarriersTimes(const File& file);
 
 bool AreTasksNodes(const File& file);
 
-// Whether nothing in the file distinguishes several processes.
-bool IsOfOneProcess(const File& file);
-
 // Whether lines without a prefix may come from the watchdogs of several ranks: in a file of unknown
 // origin, or if they name several. A job itself knows which of its pods have only one rank.
 bool HasWatchdogs(const File& file);

@@ -482,5 +482,20 @@ TEST(FirstRank, TheRanksThatTheLogsOfSeveralPodsShow) {
       2);
 }
 
+TEST(FirstRank, WhereAllWaitedNoneIsTheFirst) {
+  const std::string said =
+      "RuntimeError: [../third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:81] Timed out "
+      "waiting 1800000ms for recv operation to complete\n";
+  const std::string log = "[rank0]: " + said + "[rank1]: " + said;
+  const Evidence evidence = ReadLogs({{"job.log", log}});
+  EXPECT_EQ(Explain(evidence).kind, "collective-timeout");
+  EXPECT_EQ(RankNamedIn(evidence), std::nullopt);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", log + "Root Cause (first observed failure):\n[0]:\n"
+                                                    "  rank      : 1 (local_rank: 1)\n"
+                                                    "  exitcode  : 1 (pid: 43)\n"}})),
+            1)
+      << "its launcher has seen it end first";
+}
+
 }  // namespace
 }  // namespace answers
