@@ -497,5 +497,31 @@ TEST(FirstRank, WhereAllWaitedNoneIsTheFirst) {
       << "its launcher has seen it end first";
 }
 
+TEST(FirstRank, AnEventIsOfAPodThatLeftNoLog) {
+  const std::string lost =
+      "RuntimeError: [pair.cc:534] Connection closed by peer [10.77.3.21]:4101\n";
+  const std::string evicted =
+      "LAST SEEN   TYPE      REASON    OBJECT             MESSAGE\n"
+      "2m          Warning   Evicted   pod/sam-worker-3   The node was low on resource: "
+      "ephemeral-storage.\n";
+  EXPECT_EQ(RankNamedIn(ReadLogs(
+                {{"events.txt", evicted}, {"sam-master-0.log", lost}, {"sam-worker-1.log", lost}})),
+            4);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"events.txt", evicted},
+                                  {"sam-master-0.log", lost},
+                                  {"sam-worker-1.log", "[rank6]: " + lost + "[rank7]: " + lost}})),
+            std::nullopt)
+      << "a pod of several ranks";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"events.txt", evicted}, {"sam-worker-1.log", lost}})),
+            std::nullopt)
+      << "without a master";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"events.txt", evicted + "2m          Warning   Evicted   "
+                                                           "pod/sam-worker-2   The node was low on "
+                                                           "resource: ephemeral-storage.\n"},
+                                  {"sam-master-0.log", lost}})),
+            std::nullopt)
+      << "nobody knows which was first";
+}
+
 }  // namespace
 }  // namespace answers

@@ -94,7 +94,7 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
     sorter.Add(read[i], locals[i]);
   }
   for (const auto& [file, report] : reports) sorter.AddFailureReport(*file, report);
-  return sorter.Take();
+  return sorter.Sorted();
 }
 
 }  // namespace answers

@@ -10,6 +10,7 @@
 #include "answers/log/attempt.h"
 #include "answers/log/cluster_words.h"
 #include "answers/log/described_pod.h"
+#include "answers/log/log_line.h"
 #include "answers/log/own_rank.h"
 #include "answers/peers/gathered_error.h"
 #include "answers/peers/named_rank.h"
@@ -126,9 +127,10 @@ void Sorter::AddErrorFile(const File& file, std::optional<int> number) {
   reports_[static_cast<size_t>(&rank - evidence_.ranks.data())] = std::move(*report);
 }
 
-Evidence Sorter::Take() {
+Evidence Sorter::Sorted() {
   JoinReports();
-  pod_ranks_.NameRanksOf(evidence_);
+  pod_ranks_.NameRanksOf(evidence_, pods_);
+  NotePodsWithoutLogs();
   for (Rank& rank : evidence_.ranks) {
     const auto own = rank.rank ? std::nullopt : OwnRankIn(rank.lines);
     if (own && !Knows(*own)) rank.rank = own;
@@ -216,6 +218,16 @@ bool Sorter::IsOfOneProcess(const Rank& rank, const Rank& of) const {
   };
   return of.rank && rank.rank == of.rank &&
          std::count_if(reports_.begin(), reports_.end(), has_number) == 1;
+}
+
+void Sorter::NotePodsWithoutLogs() {
+  for (const Event& event : evidence_.events) {
+    std::string_view pod = event.object;
+    const bool is_pods = Take(pod, "pod/") || Take(pod, "pod ");
+    if (!is_pods || !event.index || Knows(*event.index)) continue;
+    if (event.reason != "FailedScheduling")
+      RankFor(std::string(pod), event.index, "", 0).has_log = false;
+  }
 }
 
 Rank& Sorter::RankFor(const std::string& file, std::optional<int> number, std::string_view pod,

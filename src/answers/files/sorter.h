@@ -34,7 +34,7 @@ class Sorter {
   // Must be called before logs are added, so that launchers' messages about these ranks find them.
   void AddErrorFile(const File& file, std::optional<int> number);
 
-  Evidence Take();
+  Evidence Sorted();
 
  private:
   // Those that have lines of this rank in files of the folder.
@@ -43,6 +43,9 @@ class Sorter {
   // Adds what the report says about the rank that failed first.
   void AddReported(const std::vector<size_t>& places, const std::string& crash,
                    const FailureReport& report);
+
+  // Adds ranks whose pods have no log, but an event.
+  void NotePodsWithoutLogs();
 
   // A rank that has printed its exception gets its time from the error file.
   void JoinReports();
