@@ -56,6 +56,7 @@ void Sorter::Add(const File& file, const LocalRanks& locals) {
     if (!number && !has_several) number = file.rank;
     if (!number && !has_prefixes && !shared.contains(split.pod)) {
       number = pods_.has_launcher ? std::nullopt : RankOfNode(split.pod);
+      if (!number) number = split.pod_index;
       if (!number) number = RankOfPod(split.pod, pods_.has_master);
     }
     if (!number && by_watchdog) number = RankOfWatchdog(split.line.text);
@@ -132,7 +133,7 @@ Evidence Sorter::Sorted() {
   pod_ranks_.NameRanksOf(evidence_, pods_);
   NotePodsWithoutLogs();
   for (Rank& rank : evidence_.ranks) {
-    const auto own = rank.rank ? std::nullopt : OwnRankIn(rank.lines);
+    const auto own = rank.rank || IsOfSeveral(rank) ? std::nullopt : OwnRankIn(rank.lines);
     if (own && !Knows(*own)) rank.rank = own;
   }
   const bool has_ranks = std::any_of(evidence_.ranks.begin(), evidence_.ranks.end(),
@@ -271,6 +272,12 @@ void Sorter::NoteDevices(const File& file, const std::string& name, int attempt)
   for (const int device : DevicesOfProcesses(file.texts)) {
     devices_.push_back({name, device, attempt});
   }
+}
+
+bool Sorter::IsOfSeveral(const Rank& rank) const {
+  return std::any_of(evidence_.ranks.begin(), evidence_.ranks.end(), [&](const Rank& other) {
+    return other.rank && other.rank == evidence_.first_rank && other.name == rank.name;
+  });
 }
 
 bool Sorter::Knows(int number) const {

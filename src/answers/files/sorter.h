@@ -62,6 +62,10 @@ class Sorter {
   // If NCCL's lines are all that names processes, those are ranks, too.
   void NoteDevices(const File& file, const std::string& name, int attempt);
 
+  // Whether a launcher says in the same file which of its ranks failed first: a line that names one
+  // is not of all.
+  bool IsOfSeveral(const Rank& rank) const;
+
   bool Knows(int number) const;
 
   // The one without a number that has all lines, if no launcher has said how another one ended;

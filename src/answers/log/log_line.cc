@@ -7,6 +7,7 @@
 #include "answers/log/actor_rank.h"
 #include "answers/log/file_rank.h"
 #include "answers/log/foreign_prefix.h"
+#include "answers/rank_number.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -119,6 +120,9 @@ bool TakePod(LogLine& line) {
     return false;
   std::string_view name = text.substr(0, end);
   if (is_kubectls) {
+    constexpr std::string_view kIndex = "/index=";
+    const size_t index = name.rfind(kIndex);
+    if (index != name.npos) line.pod_index = RankOfDigits(name.substr(index + kIndex.size()));
     name = name.substr(0, name.find('/'));
   } else if (name.find("-master-") == std::string_view::npos &&
              name.find("-worker-") == std::string_view::npos) {
@@ -493,6 +497,7 @@ LogLine Within(const LogLine& outer, std::string_view text) {
   if (!line.task) line.task = outer.task;
   if (!line.local_rank) line.local_rank = outer.local_rank;
   if (line.pod.empty()) line.pod = outer.pod;
+  if (!line.pod_index) line.pod_index = outer.pod_index;
   return line;
 }
 

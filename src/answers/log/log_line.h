@@ -19,12 +19,14 @@ struct LogLine {
   std::optional<int> task;        // of `srun -l`, or of a tag of mpirun's
   bool is_rank_of_task = false;   // the rank is that number, and no tag names another
   std::optional<int> local_rank;  // as torchrun's agent of one node counts
+  std::optional<int> pod_index;   // the pod's number in its Job
   std::string pod;                // or the service, the actor; "" of none
   std::string_view text;
 };
 
 // Removes, in any order and number: an RFC 3339 time (kubectl logs --timestamps, CRI with its
-// stream and tag), "[pod/NAME/CONTAINER] " (kubectl logs --prefix), "[NAME-master-0] " (muster logs
+// stream and tag), "[pod/NAME/CONTAINER] " (kubectl logs --prefix; with "/index=2" behind the
+// container json_record.h), "[NAME-master-0] " (muster logs
 // --all), "[rank3]:" (PyTorch), "[default3]:" (torchrun --tee: a local rank, of any role), "[3]: "
 // (muster launch), "3: " (srun -l), "[1,3]<stderr>:" (mpirun --tag-output), "[3]<stderr>:"
 // (horovodrun), "[HOST:mpi_rank_3]" (MVAPICH), "worker-1  | " (docker

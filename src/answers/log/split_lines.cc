@@ -141,7 +141,8 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
                      line.rank,
                      line.local_rank,
                      line.pod,
-                     line.is_rank_field});
+                     line.is_rank_field,
+                     line.pod_index});
   }
   UnfoldErrorReports(split);
   return split;
