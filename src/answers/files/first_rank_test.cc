@@ -523,5 +523,70 @@ TEST(FirstRank, AnEventIsOfAPodThatLeftNoLog) {
       << "nobody knows which was first";
 }
 
+// `kubectl get pods -o json` without its margins, and what the API server answers.
+std::string PodInJson(const std::string& name, const std::string& type, int index, int exit_code,
+                      const std::string& more = "") {
+  return fmt::format(
+      R"({{"metadata":{{"name":"{}","labels":{{"training.kubeflow.org/replica-index":"{}",)"
+      R"("training.kubeflow.org/replica-type":"{}"}}}},"spec":{{"containers":[{{"name":"pytorch"{}}}]}},)"
+      R"("status":{{"containerStatuses":[{{"name":"pytorch","lastState":{{}},"state":{{"terminated":)"
+      R"({{"exitCode":{},"finishedAt":"2026-06-19T13:26:08Z","reason":"Error"}}}}}}]}}}})",
+      name, index, type, more, exit_code);
+}
+
+TEST(FirstRank, ThePodsOfAListEndedAsItSays) {
+  const std::string lost =
+      "RuntimeError: [pair.cc:534] Connection closed by peer [10.77.3.21]:4101\n";
+  const auto list = [](const std::string& second) {
+    return R"({"kind":"PodList","apiVersion":"v1","items":[)" +
+           PodInJson("det-master-0", "master", 0, 1) + "," + second + "]}\n";
+  };
+  const Evidence evidence =
+      ReadLogs({{"det-master-0.log", lost},
+                {"det-worker-1.log", "decode 0044.mp4\n"},
+                {"pods.json", list(PodInJson("det-worker-1", "worker", 1, 139))}});
+  EXPECT_EQ(Explain(evidence).kind, "native-crash");
+  EXPECT_EQ(RankNamedIn(evidence), 2);
+  EXPECT_EQ(
+      RankNamedIn(ReadLogs({{"det-master-0.log", lost},
+                            {"pods.json", list(PodInJson("det-worker-1", "worker", 1, 139))}})),
+      2)
+      << "it has left no log";
+  const std::string gpus = R"(,"resources":{"limits":{"nvidia.com/gpu":"8"}})";
+  EXPECT_EQ(RankNamedIn(
+                ReadLogs({{"log.txt", lost},
+                          {"pods.json", list(PodInJson("det-worker-1", "worker", 1, 139, gpus))}})),
+            std::nullopt)
+      << "a pod of several ranks";
+}
+
+TEST(FirstRank, TheOnlyContainerThatFailedIsThePods) {
+  const auto name_in = [](const std::string& statuses) {
+    const Evidence evidence = ReadLogs(
+        {{"det-master-0.log", "RuntimeError: [pair.cc:534] Connection closed by peer [::]:4101\n"},
+         {"det-worker-1.log", "decode 0044.mp4\n"},
+         {"pod.yaml",
+          "apiVersion: v1\nkind: Pod\nmetadata:\n  name: det-worker-1\nstatus:\n" + statuses}});
+    const Verdict verdict = Explain(evidence);
+    return verdict.rank ? evidence.ranks[*verdict.rank].name : "";
+  };
+  const std::string ended = "  - lastState: {}\n    name: pytorch\n    state:\n      terminated:\n";
+  EXPECT_EQ(name_in("  containerStatuses:\n" + ended + "        exitCode: 139\n"),
+            "det-worker-1.log");
+  EXPECT_EQ(name_in("  containerStatuses:\n" + ended + "        exitCode: 139\n" + ended +
+                    "        exitCode: 0\n"),
+            "det-worker-1.log")
+      << "a second container";
+  EXPECT_NE(name_in("  initContainerStatuses:\n" + ended + "        exitCode: 139\n"),
+            "det-worker-1.log");
+  EXPECT_NE(name_in("  containerStatuses:\n" + ended + "        exitCode: 139\n" + ended +
+                    "        exitCode: 134\n"),
+            "det-worker-1.log");
+  EXPECT_EQ(
+      name_in("  containerStatuses:\n  - lastState:\n      terminated:\n        exitCode: 139\n"
+              "    name: pytorch\n    state:\n      waiting:\n        reason: CrashLoopBackOff\n"),
+      "det-worker-1.log");
+}
+
 }  // namespace
 }  // namespace answers

@@ -85,6 +85,9 @@ void Sorter::Add(const File& file, const LocalRanks& locals) {
     evidence_.events.push_back(std::move(event));
   }
   pod_ranks_.Add(file.texts, file.pods);
+  for (const DescribedPod& pod : file.pods) {
+    if (pod.exit_code && !pod.name.empty()) ended_pods_[pod.name] = pod;
+  }
   for (const Split& split : file.lines) {
     const auto number = locals.RankOf(split);
     const auto missing = MissingAtBarrier(split.line.text, number ? number : file.rank);
@@ -132,6 +135,7 @@ Evidence Sorter::Sorted() {
   JoinReports();
   pod_ranks_.NameRanksOf(evidence_, pods_);
   NotePodsWithoutLogs();
+  NoteEndsOfPods();
   for (Rank& rank : evidence_.ranks) {
     const auto own = rank.rank || IsOfSeveral(rank) ? std::nullopt : OwnRankIn(rank.lines);
     if (own && !Knows(*own)) rank.rank = own;
@@ -229,6 +233,34 @@ void Sorter::NotePodsWithoutLogs() {
     if (event.reason != "FailedScheduling")
       RankFor(std::string(pod), event.index, "", 0).has_log = false;
   }
+}
+
+void Sorter::NoteEndsOfPods() {
+  constexpr int kSignals = 128;
+  for (const auto& [name, pod] : ended_pods_) {
+    std::vector<size_t> places = PlacesOfPod(name);
+    if (places.empty() && !pod.may_have_several && (pod.rank || *pod.exit_code > kSignals)) {
+      if (pod.rank && Knows(*pod.rank)) continue;  // by a log of another name
+      Rank& rank = RankFor(name, pod.rank, "", 0);
+      rank.has_log = false;
+      places.push_back(static_cast<size_t>(&rank - evidence_.ranks.data()));
+    }
+    if (places.size() != 1) continue;
+    Rank& rank = evidence_.ranks[places[0]];
+    if (!rank.rank && !pod.may_have_several && pod.rank && !Knows(*pod.rank)) rank.rank = pod.rank;
+    if (!rank.exit_code) rank.exit_code = pod.exit_code;
+    if (!rank.ended) rank.ended = pod.ended;
+  }
+}
+
+std::vector<size_t> Sorter::PlacesOfPod(std::string_view pod) const {
+  std::vector<size_t> places;
+  for (size_t i = 0; i < evidence_.ranks.size(); ++i) {
+    std::string_view name = evidence_.ranks[i].name;
+    name.remove_prefix(name.rfind('/') + 1);  // 0 if there is none
+    if (name == pod || (Take(name, pod) && (name == ".log" || name == ".txt"))) places.push_back(i);
+  }
+  return places;
 }
 
 Rank& Sorter::RankFor(const std::string& file, std::optional<int> number, std::string_view pod,

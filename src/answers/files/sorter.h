@@ -12,6 +12,7 @@
 #include "answers/files/file.h"
 #include "answers/files/killed_ranks.h"
 #include "answers/files/local_ranks.h"
+#include "answers/log/described_pod.h"
 #include "answers/log/error_file.h"
 #include "answers/log/failure_report.h"
 #include "answers/log/file_rank.h"
@@ -46,6 +47,12 @@ class Sorter {
 
   // Adds ranks whose pods have no log, but an event.
   void NotePodsWithoutLogs();
+
+  // Adds how pods ended that kubectl describes.
+  void NoteEndsOfPods();
+
+  // Those with the pod's lines, or with a log of its name.
+  std::vector<size_t> PlacesOfPod(std::string_view pod) const;
 
   // A rank that has printed its exception gets its time from the error file.
   void JoinReports();
@@ -85,6 +92,7 @@ class Sorter {
   std::map<std::tuple<std::string, int, int>, size_t> places_;
   std::vector<std::tuple<std::string, int, int>> devices_;  // file, device, attempt
   PodRanks pod_ranks_;
+  std::map<std::string, DescribedPod> ended_pods_;  // by their names
   std::map<size_t, ErrorReport> reports_;  // by the index of a Rank that has only this file
   size_t before_ = 0;
 };
