@@ -100,7 +100,8 @@ void NameDescribedByLogs(std::vector<File>& files) {
 void NameRanksByAgents(std::vector<File>& files) {
   for (File& file : files) {
     for (const auto& [pod, texts] : TextsByPods(file)) {
-      const auto rank = ReadLoneRank(texts, pod.empty() && file.rank);
+      auto rank = ReadLoneRank(texts, pod.empty() && file.rank);
+      if (!rank) rank = ReadLoneRankOfDeepSpeed(texts, pod);
       if (rank) SetRank(file, pod, *rank);
     }
   }

@@ -588,5 +588,42 @@ TEST(FirstRank, TheOnlyContainerThatFailedIsThePods) {
       "det-worker-1.log");
 }
 
+TEST(FirstRank, WhatFrameworksPrintOfEachProcess) {
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\nKeyError: 'k'\n";
+  const auto lightning = [](int rank) {
+    return fmt::format("Initializing distributed: GLOBAL_RANK: {}, MEMBER: {}/4\n", rank, rank + 1);
+  };
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"a.log", lightning(3) + raised}, {"b.log", lightning(0)}})), 3);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"a.log", lightning(0) + lightning(3) + raised}})), std::nullopt)
+      << "a log of all";
+  EXPECT_EQ(
+      RankNamedIn(ReadLogs(
+          {{"a.log", "Num processes: 4\nProcess index: 3\nLocal process index: 1\n" + raised}})),
+      3);
+}
+
+TEST(FirstRank, DeepSpeedNamesTheRanksOfNodes) {
+  const auto of_host = [](const std::string& host, int node, const std::string& mapping) {
+    const std::string begin = host + "[2026-06-19 13:20:01,118] [INFO] [launch.py:150:main] ";
+    return begin + "nnodes=2, num_local_procs=1, node_rank=" + std::to_string(node) + "\n" + begin +
+           "global_rank_mapping=defaultdict(<class 'list'>, {" + mapping + "})\n";
+  };
+  const auto raised_by = [](const std::string& host) {
+    return host + "Traceback (most recent call last):\n" + host +
+           "  File \"/w/a.py\", line 3, in f\n" + host + "KeyError: 'k'\n";
+  };
+  const std::string one = "'node-a1': [0], 'node-b7': [1]",
+                    two = "'node-a1': [0, 1], 'node-b7': [2, 3]";
+  const auto rank_in = [&](const std::string& mapping) {
+    return RankNamedIn(
+        ReadLogs({{"job.log", of_host("node-a1: ", 0, mapping) + of_host("node-b7: ", 1, mapping) +
+                                  raised_by("node-b7: ")}}));
+  };
+  EXPECT_EQ(rank_in(one), 1);
+  EXPECT_EQ(rank_in(two), std::nullopt);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", of_host("", 1, one) + raised_by("")}})), 1);
+}
+
 }  // namespace
 }  // namespace answers

@@ -295,6 +295,7 @@ void Sorter::AddWords(const File& file, const std::string& name, int attempt) {
   if (words.first_rank && !is_later && !is_unknown) {
     evidence_.first_rank = words.first_rank;
     first_time_ = words.first_time;
+    is_first_local_ = words.is_first_local;
   }
 }
 
@@ -307,6 +308,7 @@ void Sorter::NoteDevices(const File& file, const std::string& name, int attempt)
 }
 
 bool Sorter::IsOfSeveral(const Rank& rank) const {
+  if (is_first_local_) return false;
   return std::any_of(evidence_.ranks.begin(), evidence_.ranks.end(), [&](const Rank& other) {
     return other.rank && other.rank == evidence_.first_rank && other.name == rank.name;
   });

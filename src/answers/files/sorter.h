@@ -69,8 +69,8 @@ class Sorter {
   // If NCCL's lines are all that names processes, those are ranks, too.
   void NoteDevices(const File& file, const std::string& name, int attempt);
 
-  // Whether a launcher says in the same file which of its ranks failed first: a line that names one
-  // is not of all.
+  // Whether a launcher says in the same file which of the job's ranks failed first: a line that
+  // names one is not of all.
   bool IsOfSeveral(const Rank& rank) const;
 
   bool Knows(int number) const;
@@ -89,6 +89,7 @@ class Sorter {
   const KilledRanks& killed_;
   Evidence evidence_;
   std::optional<base::Time> first_time_;  // when evidence_.first_rank failed
+  bool is_first_local_ = false;           // that is one of a node
   std::map<std::tuple<std::string, int, int>, size_t> places_;
   std::vector<std::tuple<std::string, int, int>> devices_;  // file, device, attempt
   PodRanks pod_ranks_;

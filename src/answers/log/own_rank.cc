@@ -97,6 +97,32 @@ void AddVariables(std::string_view line, Variables& variables) {
   }
 }
 
+// Adds what Accelerate's state and Lightning say of the process in words of their own.
+void AddPrinted(std::string_view line, Variables& variables) {
+  struct Words {
+    std::string_view text, variable;
+    bool is_whole_line = true;
+  };
+  static constexpr auto kPrinted = std::to_array<Words>({
+      {"Process index: ", "RANK"},
+      {"Local process index: ", "LOCAL_RANK"},
+      {"Num processes: ", "WORLD_SIZE"},
+      {"GLOBAL_RANK: ", "RANK", false},
+  });
+  line = base::Trim(line);
+  for (const Words& words : kPrinted) {
+    const size_t at = line.find(words.text);
+    if (at == line.npos || (words.is_whole_line && at > 0)) continue;
+    const std::string_view rest = line.substr(at + words.text.size());
+    const size_t end = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    if (words.is_whole_line && end != rest.size()) continue;
+    if (!words.is_whole_line && !rest.substr(end).starts_with(", MEMBER: ")) continue;
+    variables[words.variable].insert(rest.substr(0, end));
+    const size_t size = words.is_whole_line ? rest.npos : rest.find('/');
+    if (size != rest.npos) variables["WORLD_SIZE"].insert(rest.substr(size + 1));
+  }
+}
+
 std::set<int> NumbersOf(const Variables& variables, std::string_view name) {
   std::set<int> numbers;
   const auto values = variables.find(name);
@@ -134,7 +160,10 @@ bool MayStartOthers(const Variables& variables, const std::vector<std::string_vi
 
 std::optional<RankOfEnvironment> RankInEnvironment(const std::vector<std::string_view>& lines) {
   Variables variables;
-  for (const std::string_view line : lines) AddVariables(line, variables);
+  for (const std::string_view line : lines) {
+    AddVariables(line, variables);
+    AddPrinted(line, variables);
+  }
   const std::set<int> ranks = NumbersOf(variables, "RANK");
   const std::set<int> local_ranks = NumbersOf(variables, "LOCAL_RANK");
   const std::set<int> sizes = NumbersOf(variables, "WORLD_SIZE");

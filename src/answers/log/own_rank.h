@@ -15,8 +15,9 @@ std::optional<int> OwnRankIn(const std::vector<Line>& lines);
 
 // From the environment that the log shows, as `env` or `export` print it or a program in one line:
 // "RANK=6" together with "LOCAL_RANK=2", which only workers have, or with "WORLD_SIZE=8" where
-// nothing says that the process starts others. Nullopt without them, or if the log shows several
-// ranks. Pure.
+// nothing says that the process starts others. Also what Accelerate ("Process index: 6") and
+// Lightning ("GLOBAL_RANK: 6, MEMBER: 7/8") print of each process. Nullopt without them, or if the
+// log shows several ranks. Pure.
 struct RankOfEnvironment {
   int rank = 0;
   // Whether the log may be that of several processes, of which only the first one on its node has
