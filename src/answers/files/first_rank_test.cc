@@ -625,5 +625,16 @@ TEST(FirstRank, DeepSpeedNamesTheRanksOfNodes) {
   EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", of_host("", 1, one) + raised_by("")}})), 1);
 }
 
+TEST(FirstRank, TwoRanksThatWroteAtTheSameTime) {
+  const Evidence evidence = ReadLogs(
+      {{"job.log",
+        "[rank2]: Traceback (most recent call last):[rank0]: Traceback (most recent call last):\n"
+        "[rank2]:   File \"/w/a.py\", line 3, in f[rank0]:   File \"/w/a.py\", line 9, in g\n\n"
+        "[rank2]: KeyError: 'k'[rank0]: RuntimeError: [pair.cc:534] Connection closed by peer "
+        "[10.0.0.7]:4100\n"}});
+  EXPECT_EQ(Explain(evidence).line, "KeyError: 'k'");
+  EXPECT_EQ(RankNamedIn(evidence), 2);
+}
+
 }  // namespace
 }  // namespace answers

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "answers/log/actor_rank.h"
 #include "answers/log/file_rank.h"
@@ -501,6 +502,33 @@ LogLine Within(const LogLine& outer, std::string_view text) {
   return line;
 }
 
+// Where a second "[rank3]: " begins within a line that has one: two ranks wrote at the same time,
+// and the end of the first one's line came late. npos without one.
+size_t FindSecondRank(std::string_view line) {
+  constexpr std::string_view kBegin = "[rank";
+  if (!line.starts_with(kBegin)) return line.npos;
+  for (size_t at = line.find(kBegin, 1); at != line.npos; at = line.find(kBegin, at + 1)) {
+    std::string_view rest = line.substr(at + kBegin.size());
+    if (TakeNumber(rest) && rest.starts_with("]: ")) return at;
+  }
+  return line.npos;
+}
+
+std::vector<std::string_view> WithoutGluedRanks(std::vector<std::string_view> lines) {
+  const bool has_any = std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
+    return FindSecondRank(line) != line.npos;
+  });
+  if (!has_any) return lines;
+  std::vector<std::string_view> parts;
+  for (std::string_view line : lines) {
+    for (size_t at; (at = FindSecondRank(line)) != line.npos; line.remove_prefix(at)) {
+      parts.push_back(line.substr(0, at));
+    }
+    parts.push_back(line);
+  }
+  return parts;
+}
+
 void NameActors(std::vector<LogLine>& lines) {
   ActorRanks ranks;
   for (const LogLine& line : lines) {
@@ -573,6 +601,7 @@ LogLine ReadLogLine(std::string_view text) {
 }
 
 std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines) {
+  lines = WithoutGluedRanks(std::move(lines));
   TakeMargin(lines);
   TakeLineNumbers(lines);
   const std::vector<Host> hosts = FindHosts(lines);

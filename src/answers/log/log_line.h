@@ -41,7 +41,8 @@ LogLine ReadLogLine(std::string_view line);
 // character: "[31m".
 std::string WithoutEscapes(std::string_view text);
 
-// The same for all lines of a file, also without prefixes that only many lines reveal: a margin of
+// The same for all lines of a file, of which two may stand in one ("[rank2]: KeyError: 'k'[rank0]:
+// x"), also without prefixes that only many lines reveal: a margin of
 // blanks or "> " before all lines, numbers of the lines (`grep -n`), "HOST: " (pdsh, DeepSpeed's
 // launcher) if most lines have one and the hosts repeat, and "HOST 3: " (PALS); a host is the
 // line's `pod`. Ray's and vLLM's processes get their ranks (actor_rank.h).
