@@ -213,7 +213,8 @@ std::string RankOfProcess(const Json& record, const RanksOfPids& ranks) {
   return known != ranks.end() && known->second ? fmt::format("[rank{}]: ", *known->second) : "";
 }
 
-// Not that of a warning without a traceback: clouds announce so that they take a machine back.
+// Not that of a warning without a traceback: clouds announce so that they take a machine back. With
+// one it says that the traceback is the record's own (rank_field.h).
 std::string LevelOf(const Json& record, bool has_traceback) {
   const std::string_view level = FirstString(record, {{"level"},
                                                       {"levelname"},
@@ -226,7 +227,8 @@ std::string LevelOf(const Json& record, bool has_traceback) {
   constexpr size_t kLongest = 16;
   const std::string name = base::ToUpper(level);
   const bool is_left_out = name.starts_with("WARN") && !has_traceback;
-  return name.empty() || name.size() > kLongest || is_left_out ? "" : name + " ";
+  if (name.empty() || name.size() > kLongest || is_left_out) return "";
+  return name + (name.starts_with("WARN") ? " (traceback below) " : " ");
 }
 
 // structlog's "exception": [{"exc_type": ..., "frames": [...]}, its cause, ...].

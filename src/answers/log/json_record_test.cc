@@ -231,5 +231,19 @@ TEST(JsonRecord, ThePodsNumberInItsJobIsItsRank) {
       << "a pod of several processes";
 }
 
+TEST(JsonRecord, AWarningsTracebackIsOfItsRankWhichWentOn) {
+  const auto record = [](const std::string& level, const std::string& text) {
+    return R"({"rank": 1, "levelname": ")" + level + R"(", "message": ")" + text + "\"}\n";
+  };
+  const std::string log =
+      record("INFO", "step 100") + record("WARNING", "skipping a sample\\n" + kFrames) +
+      record("INFO", "epoch 9 done") + record("INFO", "all 10 epochs done; exiting with code 0");
+  EXPECT_EQ(TellOf(log).kind, "unknown");
+  EXPECT_EQ(TellOf(record("INFO", "step 100") + record("INFO", "step 200") +
+                   record("WARNING", "failed\\n" + kFrames))
+                .rank,
+            1);
+}
+
 }  // namespace
 }  // namespace answers
