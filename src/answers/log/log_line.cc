@@ -519,10 +519,14 @@ std::vector<std::string_view> WithoutGluedRanks(std::vector<std::string_view> li
     return FindSecondRank(line) != line.npos;
   });
   if (!has_any) return lines;
+  constexpr int kMostRanks = 4;
   std::vector<std::string_view> parts;
   for (std::string_view line : lines) {
-    for (size_t at; (at = FindSecondRank(line)) != line.npos; line.remove_prefix(at)) {
+    for (int i = 1; i < kMostRanks; ++i) {
+      const size_t at = FindSecondRank(line);
+      if (at == line.npos) break;
       parts.push_back(line.substr(0, at));
+      line.remove_prefix(at);
     }
     parts.push_back(line);
   }
