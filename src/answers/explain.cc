@@ -227,6 +227,23 @@ std::optional<size_t> OnlyOneMeant(const Evidence& evidence, const std::vector<C
   return meant.size() == 1 ? std::optional(*meant.begin()) : std::nullopt;
 }
 
+// The rank of the pod that the line of kubectl's table of events is about: "2m  Warning  Evicted
+// pod/sam-worker-3  The node was low on resource". None if other pods' events tell the same.
+std::optional<size_t> PlaceOfEvent(const Evidence& evidence, const Claim& root) {
+  std::optional<size_t> place;
+  std::set<std::string_view> objects;
+  for (const Event& event : evidence.events) {
+    const auto finding = FindInStatus(event.reason, event.message);
+    if (!event.object.starts_with("pod/") || !finding || finding->kind != root.finding.kind)
+      continue;
+    objects.insert(event.object);
+    const bool is_it = root.finding.line.find(event.object) != std::string::npos &&
+                       root.finding.line.find(event.reason) != std::string::npos;
+    if (is_it && event.index) place = PlaceOf(evidence, *event.index);
+  }
+  return objects.size() == 1 ? place : std::nullopt;
+}
+
 // Whether other ranks' lines, or lines of none, are in the same file as this rank's.
 bool HasCommonLog(const Evidence& evidence, std::optional<size_t> place) {
   return place && std::any_of(evidence.ranks.begin(), evidence.ranks.end(), [&](const Rank& other) {
@@ -451,6 +468,20 @@ void AskWatchdogs(Verdict& verdict, const Evidence& evidence) {
     verdict.rank.reset();
     if (!watchdogs.line.empty()) verdict.line = watchdogs.line;
   }
+}
+
+// If several ranks' calls of gloo timed out, the first of them has waited like the others.
+void AskTimedOut(Verdict& verdict, const Evidence& evidence, const std::vector<Claim>& claims) {
+  const auto is_gloos = [](std::string_view line) {
+    return line.find("Timed out waiting ") != line.npos && line.find(" operation to ") != line.npos;
+  };
+  if (evidence.first_rank || !is_gloos(verdict.line)) return;
+  std::set<int> timed_out;
+  for (const Claim& claim : claims) {
+    const auto number = claim.rank ? evidence.ranks[*claim.rank].rank : std::nullopt;
+    if (number && is_gloos(claim.finding.line)) timed_out.insert(*number);
+  }
+  if (timed_out.size() > 1) verdict.rank.reset();
 }
 
 // The rank that reports a mismatch first is only one of those that see it, if others report it,
@@ -715,6 +746,7 @@ Verdict Explain(const Evidence& evidence) {
   }
   if (verdict.rank && !evidence.ranks[*verdict.rank].rank) {
     if (const auto meant = OnlyOneMeant(evidence, claims, root)) verdict.rank = meant;
+    if (const auto of_event = PlaceOfEvent(evidence, root)) verdict.rank = of_event;
   }
   if (const auto of_cut = FirstOfCutLog(evidence, root)) verdict.rank = of_cut;
   if (!evidence.first_rank && IsOfOneEnd(evidence, root)) verdict.rank.reset();
@@ -723,7 +755,10 @@ Verdict Explain(const Evidence& evidence) {
       nccl && verdict.rank && !evidence.ranks[*verdict.rank].rank) {
     if (const auto place = PlaceOf(evidence, nccl->device)) verdict.rank = place;
   }
-  if (root.finding.kind == "collective-timeout") AskWatchdogs(verdict, evidence);
+  if (root.finding.kind == "collective-timeout") {
+    AskWatchdogs(verdict, evidence);
+    AskTimedOut(verdict, evidence, claims);
+  }
   if (root.finding.kind == "collective-mismatch") AskMismatch(verdict, evidence, claims);
   AskGathered(verdict, evidence, raised);
   if (root.finding.rule == "hang-horovod" || IsOfStallInspector(verdict.line)) {

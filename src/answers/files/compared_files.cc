@@ -1,11 +1,14 @@
 #include "answers/files/compared_files.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "answers/log/actor_rank.h"
 #include "answers/log/attempt.h"
 #include "answers/log/error_file.h"
 #include "answers/log/file_rank.h"
@@ -13,6 +16,41 @@
 #include "base/strings.h"
 
 namespace answers {
+namespace {
+
+// Of "worker-ID-JOB-PID.err" and ".out"; "" of another name.
+std::string_view PidOfRaysFile(std::string_view path) {
+  path.remove_prefix(path.rfind('/') + 1);  // 0 if there is none
+  const bool is_output = path.ends_with(".err") || path.ends_with(".out");
+  if (!path.starts_with("worker-") || !is_output) return "";
+  path.remove_suffix(4);
+  const bool has_all = std::count(path.begin(), path.end(), '-') == 3;
+  const std::string_view pid = path.substr(path.rfind('-') + 1);
+  const bool is_number = !pid.empty() && pid.find_first_not_of("0123456789") == pid.npos;
+  return has_all && is_number ? pid : "";
+}
+
+// The texts of each pod and, by "", of none; nothing if other prefixes tell the ranks, and none of
+// "" beside pods.
+std::map<std::string_view, std::vector<std::string_view>> TextsByPods(const File& file) {
+  std::map<std::string_view, std::vector<std::string_view>> texts;
+  for (const Split& split : file.lines) {
+    if (split.rank || split.local_rank) return {};
+    texts[split.pod].push_back(split.line.text);
+  }
+  if (texts.size() > 1) texts.erase("");
+  return texts;
+}
+
+void SetRank(File& file, std::string_view pod, int rank) {
+  if (pod.empty()) {
+    file.rank = rank;
+  } else {
+    file.lone_ranks[pod] = rank;
+  }
+}
+
+}  // namespace
 
 void DropOtherFields(std::vector<File>& files) {
   std::map<int, std::set<const File*>> files_of_ranks;
@@ -59,18 +97,53 @@ void NameDescribedByLogs(std::vector<File>& files) {
   }
 }
 
-void NameRanksByEnvironment(std::vector<File>& files) {
-  std::vector<std::optional<RankOfEnvironment>> own;
-  std::set<int> known;
-  for (const File& file : files) {
-    own.push_back(IsOfOneProcess(file) ? RankInEnvironment(file.texts) : std::nullopt);
-    if (own.back()) known.insert(own.back()->rank);
-  }
-  for (size_t i = 0; i < files.size(); ++i) {
-    // The ranks of a node follow one another.
-    if (own[i] && (!own[i]->may_have_others || known.contains(own[i]->rank + 1))) {
-      files[i].rank = own[i]->rank;
+void NameRanksByAgents(std::vector<File>& files) {
+  for (File& file : files) {
+    for (const auto& [pod, texts] : TextsByPods(file)) {
+      auto rank = ReadLoneRank(texts, pod.empty() && file.rank);
+      if (!rank) rank = ReadLoneRankOfDeepSpeed(texts, pod);
+      if (rank) SetRank(file, pod, *rank);
     }
+  }
+}
+
+void NameRanksByEnvironment(std::vector<File>& files) {
+  struct Shown {
+    File* file = nullptr;
+    std::string_view pod;
+    RankOfEnvironment rank;
+  };
+  std::vector<Shown> all;
+  for (File& file : files) {
+    if (!file.words.rows.empty()) continue;
+    for (const auto& [pod, texts] : TextsByPods(file)) {
+      if (const auto rank = RankInEnvironment(texts)) all.push_back({&file, pod, *rank});
+    }
+  }
+  std::map<int, int> logs;  // their number by ranks
+  for (const Shown& one : all) ++logs[one.rank.rank];
+  const bool are_of_one_job = std::all_of(all.begin(), all.end(), [&all](const Shown& one) {
+    return one.rank.size == all.front().rank.size;
+  });
+  for (const Shown& one : all) {
+    const RankOfEnvironment& shown = one.rank;
+    // The ranks of a node follow one another.
+    if (shown.may_have_others && !logs.contains(shown.rank + 1)) continue;
+    const bool is_one_of_several = are_of_one_job && logs.size() > 1 && logs[shown.rank] == 1;
+    if (!shown.is_of_worker && !is_one_of_several) continue;
+    SetRank(*one.file, one.pod, shown.rank);
+  }
+}
+
+void NameRaysFiles(std::vector<File>& files) {
+  ActorRanks actors;
+  for (const File& file : files) {
+    for (const std::string_view text : file.texts) actors.ReadRow(text);
+  }
+  for (File& file : files) {
+    const std::string_view pid = PidOfRaysFile(file.log->name);
+    if (pid.empty()) continue;
+    if (const auto rank = actors.RankOf(fmt::format("TrainWorker pid={}", pid))) file.rank = rank;
   }
 }
 

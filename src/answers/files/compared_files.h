@@ -15,8 +15,16 @@ void DropOtherFields(std::vector<File>& files);
 // The number of a pod that is described without a label for it may be in the name of its log.
 void NameDescribedByLogs(std::vector<File>& files);
 
-// By the environments that the files of single processes show.
+// By what torchrun's agents say of the only process of each file, or of each pod in it: in an
+// elastic job the number in a pod's name is not its rank.
+void NameRanksByAgents(std::vector<File>& files);
+
+// By the environments that the files of single processes, or the pods in them, show.
 void NameRanksByEnvironment(std::vector<File>& files);
+
+// Names the ranks of Ray's session files, "worker-ID-JOB-PID.err", by the PIDs in Ray Train's table
+// of workers, which the driver prints.
+void NameRaysFiles(std::vector<File>& files);
 
 // Launchers' tables name the error file; otherwise its own name has to do.
 std::optional<int> RankOfErrorFile(const File& error, const std::vector<File>& logs);

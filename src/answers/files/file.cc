@@ -37,12 +37,6 @@ bool AreTasksNodes(const File& file) {
                      [](const Split& split) { return IsNodeTask(split.pod); });
 }
 
-bool IsOfOneProcess(const File& file) {
-  return file.words.rows.empty() &&
-         std::none_of(file.lines.begin(), file.lines.end(),
-                      [](const Split& split) { return split.HasSource(); });
-}
-
 bool HasWatchdogs(const File& file) {
   std::set<int> ranks;
   for (const Split& split : file.lines) {

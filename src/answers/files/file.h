@@ -1,8 +1,10 @@
 // What several parts of the reading of logs (read_log.h) ask about one file.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,7 +25,8 @@ struct File {
   std::optional<FailedTrial> trial;
   std::vector<std::string_view> texts;  // of the lines
   LauncherWords words;
-  std::vector<DescribedPod> pods;  // that kubectl describes in the lines
+  std::vector<DescribedPod> pods;              // that kubectl describes in the lines
+  std::map<std::string_view, int> lone_ranks;  // of pods whose lines say which one they have
 };
 
 std::vector<std::string_view> TextsOf(const std::vector<Split>& lines);
@@ -31,9 +34,6 @@ std::vector<std::string_view> TextsOf(const std::vector<Split>& lines);
 bool HasCarriersTimes(const File& file);
 
 bool AreTasksNodes(const File& file);
-
-// Whether nothing in the file distinguishes several processes.
-bool IsOfOneProcess(const File& file);
 
 // Whether lines without a prefix may come from the watchdogs of several ranks: in a file of unknown
 // origin, or if they name several. A job itself knows which of its pods have only one rank.

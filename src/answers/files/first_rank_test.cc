@@ -394,5 +394,247 @@ TEST(FirstRank, WhoeverTimedOutInABarrierWaitedForAnother) {
   EXPECT_EQ(judge("[Rank 0]: Rank 2 failed to pass monitoredBarrier in 600000 ms"), 2);
 }
 
+// Ray keeps what each worker prints in a file of its session's folder.
+TEST(FirstRank, RaysSessionFilesAreOfTheWorkersInTheDriversTable) {
+  const std::string table =
+      "(TorchTrainer pid=77) - (node_id=0b, ip=10.1.4.7, pid=2201) world_rank=0, local_rank=0\n"
+      "(TorchTrainer pid=77) - (node_id=0c, ip=10.1.4.8, pid=2202) world_rank=1, local_rank=0\n";
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"/w/fn.py\", line 40, in f\nKeyError: 'k'\n";
+  const std::string lost =
+      "RuntimeError: [pair.cc:534] Connection closed by peer [10.77.3.21]:4101\n";
+  const auto rank_in = [&](const std::string& rows) {
+    return RankNamedIn(ReadLogs({{"driver.log", rows},
+                                 {"worker-5bd0c1-01000000-2201.err", lost},
+                                 {"worker-99ac1f-01000000-2202.err", raised}}));
+  };
+  EXPECT_EQ(rank_in(table), 1);
+  EXPECT_EQ(rank_in(""), std::nullopt);
+  const std::string of_other_host = "- (node_id=0d, ip=10.1.4.9, pid=2202) world_rank=2\n";
+  EXPECT_EQ(rank_in(table + of_other_host), std::nullopt) << "two workers have the PID";
+}
+
+std::string OfAgent(int rank) {
+  const std::string begin =
+      "I0619 13:11:50.110000 7 torch/distributed/elastic/agent/server/api.py:525]   ";
+  return begin + "local_ranks=[0]\n" + begin + "global_ranks=[" + std::to_string(rank) + "]\n";
+}
+
+// An elastic job gives its pods ranks in the order in which they come.
+TEST(FirstRank, AnAgentKnowsItsOnlyRankBetterThanThePodsName) {
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"/w/t.py\", line 40, in f\nKeyError: 'k'\n";
+  const std::string lost =
+      "RuntimeError: [pair.cc:534] Connection closed by peer [10.77.3.21]:4101\n";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"bert-worker-0.log", OfAgent(0) + lost},
+                                  {"bert-worker-1.log", OfAgent(3) + raised}})),
+            3);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"a.log", OfAgent(0) + lost}, {"b.log", OfAgent(3) + raised}})),
+            3);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"bert-worker-0.log", OfAgent(0) + lost},
+                                  {"bert-worker-1.log", OfAgent(3) + OfAgent(2) + raised}})),
+            2)
+      << "after another rendezvous";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", OfAgent(0) + OfAgent(3) + raised}})), std::nullopt)
+      << "two agents";
+  const auto of_pod = [](const std::string& pod, std::string text) {
+    std::string all;
+    while (!text.empty()) {
+      const size_t end = text.find('\n') + 1;
+      all += "[pod/" + pod + "/pytorch] " + text.substr(0, end);
+      text.erase(0, end);
+    }
+    return all;
+  };
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", of_pod("bert-worker-0", OfAgent(0) + lost) +
+                                                  of_pod("bert-worker-1", OfAgent(3) + raised)}})),
+            3);
+}
+
+TEST(FirstRank, TheRanksThatTheLogsOfSeveralPodsShow) {
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\nKeyError: 'k'\n";
+  const std::string first = "MASTER_ADDR=localhost\nWORLD_SIZE=4\nRANK=0\nstep 1 loss 0.5\n";
+  const std::string shown = "+ env\nMASTER_ADDR=vit-master-0\nWORLD_SIZE=4\nRANK=2\n";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"a.txt", shown + raised}, {"b.txt", first}})), 2);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"a.txt", shown + raised}, {"b.txt", shown}, {"c.txt", first}})),
+            std::nullopt)
+      << "two processes of a node whose rank it is";
+  for (const std::string several :
+       {"PET_NPROC_PER_NODE=auto\n", "CUDA_VISIBLE_DEVICES=0,1\n", "+ torchrun train.py\n"}) {
+    EXPECT_EQ(RankNamedIn(ReadLogs({{"a.txt", shown + several + raised}, {"b.txt", first}})),
+              std::nullopt)
+        << several;
+  }
+  const auto vertex = [](const std::string& level, const std::string& replica,
+                         const std::string& text) {
+    return level + "\t2026-06-19 13:26:02 +0000\t" + replica + "\t" + text + "\n";
+  };
+  const std::string ready = vertex("INFO", "workerpool0-0", "RANK=0 WORLD_SIZE=3 ready") +
+                            vertex("INFO", "workerpool1-1", "RANK=2 WORLD_SIZE=3 ready");
+  EXPECT_EQ(
+      RankNamedIn(ReadLogs(
+          {{"log.txt",
+            ready + vertex("ERROR", "workerpool1-1", "Traceback (most recent call last):") +
+                vertex("ERROR", "workerpool1-1", "  File \"/app/task.py\", line 80, in <module>") +
+                vertex("ERROR", "workerpool1-1", "ValueError: Unrecognized configuration class") +
+                vertex("ERROR", "service", "The replica workerpool1-1 exited with 1.")}})),
+      2);
+}
+
+TEST(FirstRank, WhereAllWaitedNoneIsTheFirst) {
+  const std::string said =
+      "RuntimeError: [../third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:81] Timed out "
+      "waiting 1800000ms for recv operation to complete\n";
+  const std::string log = "[rank0]: " + said + "[rank1]: " + said;
+  const Evidence evidence = ReadLogs({{"job.log", log}});
+  EXPECT_EQ(Explain(evidence).kind, "collective-timeout");
+  EXPECT_EQ(RankNamedIn(evidence), std::nullopt);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", log + "Root Cause (first observed failure):\n[0]:\n"
+                                                    "  rank      : 1 (local_rank: 1)\n"
+                                                    "  exitcode  : 1 (pid: 43)\n"}})),
+            1)
+      << "its launcher has seen it end first";
+}
+
+TEST(FirstRank, AnEventIsOfAPodThatLeftNoLog) {
+  const std::string lost =
+      "RuntimeError: [pair.cc:534] Connection closed by peer [10.77.3.21]:4101\n";
+  const std::string evicted =
+      "LAST SEEN   TYPE      REASON    OBJECT             MESSAGE\n"
+      "2m          Warning   Evicted   pod/sam-worker-3   The node was low on resource: "
+      "ephemeral-storage.\n";
+  EXPECT_EQ(RankNamedIn(ReadLogs(
+                {{"events.txt", evicted}, {"sam-master-0.log", lost}, {"sam-worker-1.log", lost}})),
+            4);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"events.txt", evicted},
+                                  {"sam-master-0.log", lost},
+                                  {"sam-worker-1.log", "[rank6]: " + lost + "[rank7]: " + lost}})),
+            std::nullopt)
+      << "a pod of several ranks";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"events.txt", evicted}, {"sam-worker-1.log", lost}})),
+            std::nullopt)
+      << "without a master";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"events.txt", evicted + "2m          Warning   Evicted   "
+                                                           "pod/sam-worker-2   The node was low on "
+                                                           "resource: ephemeral-storage.\n"},
+                                  {"sam-master-0.log", lost}})),
+            std::nullopt)
+      << "nobody knows which was first";
+}
+
+// `kubectl get pods -o json` without its margins, and what the API server answers.
+std::string PodInJson(const std::string& name, const std::string& type, int index, int exit_code,
+                      const std::string& more = "") {
+  return fmt::format(
+      R"({{"metadata":{{"name":"{}","labels":{{"training.kubeflow.org/replica-index":"{}",)"
+      R"("training.kubeflow.org/replica-type":"{}"}}}},"spec":{{"containers":[{{"name":"pytorch"{}}}]}},)"
+      R"("status":{{"containerStatuses":[{{"name":"pytorch","lastState":{{}},"state":{{"terminated":)"
+      R"({{"exitCode":{},"finishedAt":"2026-06-19T13:26:08Z","reason":"Error"}}}}}}]}}}})",
+      name, index, type, more, exit_code);
+}
+
+TEST(FirstRank, ThePodsOfAListEndedAsItSays) {
+  const std::string lost =
+      "RuntimeError: [pair.cc:534] Connection closed by peer [10.77.3.21]:4101\n";
+  const auto list = [](const std::string& second) {
+    return R"({"kind":"PodList","apiVersion":"v1","items":[)" +
+           PodInJson("det-master-0", "master", 0, 1) + "," + second + "]}\n";
+  };
+  const Evidence evidence =
+      ReadLogs({{"det-master-0.log", lost},
+                {"det-worker-1.log", "decode 0044.mp4\n"},
+                {"pods.json", list(PodInJson("det-worker-1", "worker", 1, 139))}});
+  EXPECT_EQ(Explain(evidence).kind, "native-crash");
+  EXPECT_EQ(RankNamedIn(evidence), 2);
+  EXPECT_EQ(
+      RankNamedIn(ReadLogs({{"det-master-0.log", lost},
+                            {"pods.json", list(PodInJson("det-worker-1", "worker", 1, 139))}})),
+      2)
+      << "it has left no log";
+  const std::string gpus = R"(,"resources":{"limits":{"nvidia.com/gpu":"8"}})";
+  EXPECT_EQ(RankNamedIn(
+                ReadLogs({{"log.txt", lost},
+                          {"pods.json", list(PodInJson("det-worker-1", "worker", 1, 139, gpus))}})),
+            std::nullopt)
+      << "a pod of several ranks";
+}
+
+TEST(FirstRank, TheOnlyContainerThatFailedIsThePods) {
+  const auto name_in = [](const std::string& statuses) {
+    const Evidence evidence = ReadLogs(
+        {{"det-master-0.log", "RuntimeError: [pair.cc:534] Connection closed by peer [::]:4101\n"},
+         {"det-worker-1.log", "decode 0044.mp4\n"},
+         {"pod.yaml",
+          "apiVersion: v1\nkind: Pod\nmetadata:\n  name: det-worker-1\nstatus:\n" + statuses}});
+    const Verdict verdict = Explain(evidence);
+    return verdict.rank ? evidence.ranks[*verdict.rank].name : "";
+  };
+  const std::string ended = "  - lastState: {}\n    name: pytorch\n    state:\n      terminated:\n";
+  EXPECT_EQ(name_in("  containerStatuses:\n" + ended + "        exitCode: 139\n"),
+            "det-worker-1.log");
+  EXPECT_EQ(name_in("  containerStatuses:\n" + ended + "        exitCode: 139\n" + ended +
+                    "        exitCode: 0\n"),
+            "det-worker-1.log")
+      << "a second container";
+  EXPECT_NE(name_in("  initContainerStatuses:\n" + ended + "        exitCode: 139\n"),
+            "det-worker-1.log");
+  EXPECT_NE(name_in("  containerStatuses:\n" + ended + "        exitCode: 139\n" + ended +
+                    "        exitCode: 134\n"),
+            "det-worker-1.log");
+  EXPECT_EQ(
+      name_in("  containerStatuses:\n  - lastState:\n      terminated:\n        exitCode: 139\n"
+              "    name: pytorch\n    state:\n      waiting:\n        reason: CrashLoopBackOff\n"),
+      "det-worker-1.log");
+}
+
+TEST(FirstRank, WhatFrameworksPrintOfEachProcess) {
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\nKeyError: 'k'\n";
+  const auto lightning = [](int rank) {
+    return fmt::format("Initializing distributed: GLOBAL_RANK: {}, MEMBER: {}/4\n", rank, rank + 1);
+  };
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"a.log", lightning(3) + raised}, {"b.log", lightning(0)}})), 3);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"a.log", lightning(0) + lightning(3) + raised}})), std::nullopt)
+      << "a log of all";
+  EXPECT_EQ(
+      RankNamedIn(ReadLogs(
+          {{"a.log", "Num processes: 4\nProcess index: 3\nLocal process index: 1\n" + raised}})),
+      3);
+}
+
+TEST(FirstRank, DeepSpeedNamesTheRanksOfNodes) {
+  const auto of_host = [](const std::string& host, int node, const std::string& mapping) {
+    const std::string begin = host + "[2026-06-19 13:20:01,118] [INFO] [launch.py:150:main] ";
+    return begin + "nnodes=2, num_local_procs=1, node_rank=" + std::to_string(node) + "\n" + begin +
+           "global_rank_mapping=defaultdict(<class 'list'>, {" + mapping + "})\n";
+  };
+  const auto raised_by = [](const std::string& host) {
+    return host + "Traceback (most recent call last):\n" + host +
+           "  File \"/w/a.py\", line 3, in f\n" + host + "KeyError: 'k'\n";
+  };
+  const std::string one = "'node-a1': [0], 'node-b7': [1]",
+                    two = "'node-a1': [0, 1], 'node-b7': [2, 3]";
+  const auto rank_in = [&](const std::string& mapping) {
+    return RankNamedIn(
+        ReadLogs({{"job.log", of_host("node-a1: ", 0, mapping) + of_host("node-b7: ", 1, mapping) +
+                                  raised_by("node-b7: ")}}));
+  };
+  EXPECT_EQ(rank_in(one), 1);
+  EXPECT_EQ(rank_in(two), std::nullopt);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", of_host("", 1, one) + raised_by("")}})), 1);
+}
+
+TEST(FirstRank, TwoRanksThatWroteAtTheSameTime) {
+  const Evidence evidence = ReadLogs(
+      {{"job.log",
+        "[rank2]: Traceback (most recent call last):[rank0]: Traceback (most recent call last):\n"
+        "[rank2]:   File \"/w/a.py\", line 3, in f[rank0]:   File \"/w/a.py\", line 9, in g\n\n"
+        "[rank2]: KeyError: 'k'[rank0]: RuntimeError: [pair.cc:534] Connection closed by peer "
+        "[10.0.0.7]:4100\n"}});
+  EXPECT_EQ(Explain(evidence).line, "KeyError: 'k'");
+  EXPECT_EQ(RankNamedIn(evidence), 2);
+}
+
 }  // namespace
 }  // namespace answers

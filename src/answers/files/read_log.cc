@@ -77,6 +77,8 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
     file.pods = ReadDescribedPods(file.texts, pods);
   }
   NameDescribedByLogs(read);
+  NameRaysFiles(read);
+  NameRanksByAgents(read);
   NameRanksByEnvironment(read);
   // Programs' timestamps have an unknown time zone and cannot be compared with the times of error
   // files.
@@ -92,7 +94,7 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
     sorter.Add(read[i], locals[i]);
   }
   for (const auto& [file, report] : reports) sorter.AddFailureReport(*file, report);
-  return sorter.Take();
+  return sorter.Sorted();
 }
 
 }  // namespace answers

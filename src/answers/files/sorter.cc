@@ -10,6 +10,7 @@
 #include "answers/log/attempt.h"
 #include "answers/log/cluster_words.h"
 #include "answers/log/described_pod.h"
+#include "answers/log/log_line.h"
 #include "answers/log/own_rank.h"
 #include "answers/peers/gathered_error.h"
 #include "answers/peers/named_rank.h"
@@ -39,6 +40,10 @@ void Sorter::Add(const File& file, const LocalRanks& locals) {
     if (const auto begins = ReadSection(split.line.text)) section = *begins;
     if (IsRestart(split.line.text)) ++attempt;
     std::optional<int> number = locals.RankOf(split);
+    if (const auto lone = file.lone_ranks.find(split.pod);
+        !number && lone != file.lone_ranks.end()) {
+      number = lone->second;
+    }
     std::string source = split.pod;
     if (has_unknown_nodes_ && locals.IsUnknown(split)) {
       number.reset();
@@ -51,6 +56,7 @@ void Sorter::Add(const File& file, const LocalRanks& locals) {
     if (!number && !has_several) number = file.rank;
     if (!number && !has_prefixes && !shared.contains(split.pod)) {
       number = pods_.has_launcher ? std::nullopt : RankOfNode(split.pod);
+      if (!number) number = split.pod_index;
       if (!number) number = RankOfPod(split.pod, pods_.has_master);
     }
     if (!number && by_watchdog) number = RankOfWatchdog(split.line.text);
@@ -74,12 +80,14 @@ void Sorter::Add(const File& file, const LocalRanks& locals) {
   }
   before_ += file.lines.size();
   if (!file.rank && !has_prefixes) NoteDevices(file, name, attempt);
-  AddWords(has_recovered ? LauncherWords{} : file.words,
-           std::string(TablesPod(file.lines).value_or(name)), attempt);
+  if (!has_recovered) AddWords(file, name, attempt);
   for (Event& event : ReadClusterWords(file.texts, file.pods)) {
     evidence_.events.push_back(std::move(event));
   }
   pod_ranks_.Add(file.texts, file.pods);
+  for (const DescribedPod& pod : file.pods) {
+    if (pod.exit_code && !pod.name.empty()) ended_pods_[pod.name] = pod;
+  }
   for (const Split& split : file.lines) {
     const auto number = locals.RankOf(split);
     const auto missing = MissingAtBarrier(split.line.text, number ? number : file.rank);
@@ -123,11 +131,13 @@ void Sorter::AddErrorFile(const File& file, std::optional<int> number) {
   reports_[static_cast<size_t>(&rank - evidence_.ranks.data())] = std::move(*report);
 }
 
-Evidence Sorter::Take() {
+Evidence Sorter::Sorted() {
   JoinReports();
-  pod_ranks_.NameRanksOf(evidence_);
+  pod_ranks_.NameRanksOf(evidence_, pods_);
+  NotePodsWithoutLogs();
+  NoteEndsOfPods();
   for (Rank& rank : evidence_.ranks) {
-    const auto own = rank.rank ? std::nullopt : OwnRankIn(rank.lines);
+    const auto own = rank.rank || IsOfSeveral(rank) ? std::nullopt : OwnRankIn(rank.lines);
     if (own && !Knows(*own)) rank.rank = own;
   }
   const bool has_ranks = std::any_of(evidence_.ranks.begin(), evidence_.ranks.end(),
@@ -215,6 +225,44 @@ bool Sorter::IsOfOneProcess(const Rank& rank, const Rank& of) const {
          std::count_if(reports_.begin(), reports_.end(), has_number) == 1;
 }
 
+void Sorter::NotePodsWithoutLogs() {
+  for (const Event& event : evidence_.events) {
+    std::string_view pod = event.object;
+    const bool is_pods = Take(pod, "pod/") || Take(pod, "pod ");
+    if (!is_pods || !event.index || Knows(*event.index)) continue;
+    if (event.reason != "FailedScheduling")
+      RankFor(std::string(pod), event.index, "", 0).has_log = false;
+  }
+}
+
+void Sorter::NoteEndsOfPods() {
+  constexpr int kSignals = 128;
+  for (const auto& [name, pod] : ended_pods_) {
+    std::vector<size_t> places = PlacesOfPod(name);
+    if (places.empty() && !pod.may_have_several && (pod.rank || *pod.exit_code > kSignals)) {
+      if (pod.rank && Knows(*pod.rank)) continue;  // by a log of another name
+      Rank& rank = RankFor(name, pod.rank, "", 0);
+      rank.has_log = false;
+      places.push_back(static_cast<size_t>(&rank - evidence_.ranks.data()));
+    }
+    if (places.size() != 1) continue;
+    Rank& rank = evidence_.ranks[places[0]];
+    if (!rank.rank && !pod.may_have_several && pod.rank && !Knows(*pod.rank)) rank.rank = pod.rank;
+    if (!rank.exit_code) rank.exit_code = pod.exit_code;
+    if (!rank.ended) rank.ended = pod.ended;
+  }
+}
+
+std::vector<size_t> Sorter::PlacesOfPod(std::string_view pod) const {
+  std::vector<size_t> places;
+  for (size_t i = 0; i < evidence_.ranks.size(); ++i) {
+    std::string_view name = evidence_.ranks[i].name;
+    name.remove_prefix(name.rfind('/') + 1);  // 0 if there is none
+    if (name == pod || (Take(name, pod) && (name == ".log" || name == ".txt"))) places.push_back(i);
+  }
+  return places;
+}
+
 Rank& Sorter::RankFor(const std::string& file, std::optional<int> number, std::string_view pod,
                       int attempt) {
   const std::string name = pod.empty() ? file : std::string(pod);
@@ -229,16 +277,25 @@ Rank& Sorter::RankFor(const std::string& file, std::optional<int> number, std::s
   return evidence_.ranks[found->second];
 }
 
-void Sorter::AddWords(const LauncherWords& words, const std::string& name, int attempt) {
+void Sorter::AddWords(const File& file, const std::string& name, int attempt) {
+  const LauncherWords& words = file.words;
+  const std::string source(TablesPod(file.lines).value_or(name));
   for (const LauncherRow& row : words.rows) {
     if (row.is_local && has_unknown_nodes_) continue;
-    if (IsHere(row, words)) Note(row, name, attempt);
+    if (!IsHere(row, words)) continue;
+    Note(row, source, attempt);
+    // Ray's driver and its controller print the same exception.
+    for (const Split& split : file.lines) {
+      const bool is_it = row.has_exception && !split.pod.empty() && split.line.text == row.words;
+      if (is_it) Note(row, split.pod, attempt);
+    }
   }
   const bool is_unknown = words.is_first_local && has_unknown_nodes_;
   const bool is_later = first_time_ && words.first_time && *first_time_ <= *words.first_time;
   if (words.first_rank && !is_later && !is_unknown) {
     evidence_.first_rank = words.first_rank;
     first_time_ = words.first_time;
+    is_first_local_ = words.is_first_local;
   }
 }
 
@@ -248,6 +305,13 @@ void Sorter::NoteDevices(const File& file, const std::string& name, int attempt)
   for (const int device : DevicesOfProcesses(file.texts)) {
     devices_.push_back({name, device, attempt});
   }
+}
+
+bool Sorter::IsOfSeveral(const Rank& rank) const {
+  if (is_first_local_) return false;
+  return std::any_of(evidence_.ranks.begin(), evidence_.ranks.end(), [&](const Rank& other) {
+    return other.rank && other.rank == evidence_.first_rank && other.name == rank.name;
+  });
 }
 
 bool Sorter::Knows(int number) const {

@@ -12,6 +12,7 @@
 #include "answers/files/file.h"
 #include "answers/files/killed_ranks.h"
 #include "answers/files/local_ranks.h"
+#include "answers/log/described_pod.h"
 #include "answers/log/error_file.h"
 #include "answers/log/failure_report.h"
 #include "answers/log/file_rank.h"
@@ -34,7 +35,7 @@ class Sorter {
   // Must be called before logs are added, so that launchers' messages about these ranks find them.
   void AddErrorFile(const File& file, std::optional<int> number);
 
-  Evidence Take();
+  Evidence Sorted();
 
  private:
   // Those that have lines of this rank in files of the folder.
@@ -43,6 +44,15 @@ class Sorter {
   // Adds what the report says about the rank that failed first.
   void AddReported(const std::vector<size_t>& places, const std::string& crash,
                    const FailureReport& report);
+
+  // Adds ranks whose pods have no log, but an event.
+  void NotePodsWithoutLogs();
+
+  // Adds how pods ended that kubectl describes.
+  void NoteEndsOfPods();
+
+  // Those with the pod's lines, or with a log of its name.
+  std::vector<size_t> PlacesOfPod(std::string_view pod) const;
 
   // A rank that has printed its exception gets its time from the error file.
   void JoinReports();
@@ -54,10 +64,14 @@ class Sorter {
   Rank& RankFor(const std::string& file, std::optional<int> number, std::string_view pod,
                 int attempt);
 
-  void AddWords(const LauncherWords& words, const std::string& name, int attempt);
+  void AddWords(const File& file, const std::string& name, int attempt);
 
   // If NCCL's lines are all that names processes, those are ranks, too.
   void NoteDevices(const File& file, const std::string& name, int attempt);
+
+  // Whether a launcher says in the same file which of the job's ranks failed first: a line that
+  // names one is not of all.
+  bool IsOfSeveral(const Rank& rank) const;
 
   bool Knows(int number) const;
 
@@ -75,9 +89,11 @@ class Sorter {
   const KilledRanks& killed_;
   Evidence evidence_;
   std::optional<base::Time> first_time_;  // when evidence_.first_rank failed
+  bool is_first_local_ = false;           // that is one of a node
   std::map<std::tuple<std::string, int, int>, size_t> places_;
   std::vector<std::tuple<std::string, int, int>> devices_;  // file, device, attempt
   PodRanks pod_ranks_;
+  std::map<std::string, DescribedPod> ended_pods_;  // by their names
   std::map<size_t, ErrorReport> reports_;  // by the index of a Rank that has only this file
   size_t before_ = 0;
 };

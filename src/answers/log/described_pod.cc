@@ -5,6 +5,7 @@
 
 #include "answers/rank_number.h"
 #include "base/strings.h"
+#include "text/lenient_json.h"
 
 namespace answers {
 namespace {
@@ -88,6 +89,48 @@ bool HasSeveralProcesses(const KubectlText& lines, size_t at) {
   return false;
 }
 
+// Sets the pod's exit code: that of its last attempt's container or, if it was started again and
+// has not ended since, of the one before.
+void FindEnd(const KubectlText& lines, DescribedPod& pod) {
+  struct End {
+    int code = 0;
+    std::optional<base::Time> time;
+    bool is_last_state = false;  // of the attempt before
+  };
+  std::vector<End> ends;
+  bool is_other = false, is_last_state = false;
+  for (size_t i = pod.begin; i < pod.end; ++i) {
+    const auto field = ReadYamlField(lines[i]);
+    if (!field) continue;
+    const std::string_view key = field->key;
+    if (key == "containerStatuses" || key == "Containers") is_other = false;
+    if (key == "initContainerStatuses" || key == "Init Containers" ||
+        key == "ephemeralContainerStatuses" || key == "Ephemeral Containers") {
+      is_other = true;
+    }
+    if (key == "state" || key == "State") is_last_state = false;
+    if (key == "lastState" || key == "Last State") is_last_state = true;
+    if (is_other) continue;
+    const bool is_code = key == "exitCode" || key == "Exit Code";
+    const auto code = is_code ? RankOfDigits(field->value) : std::nullopt;
+    if (code) ends.push_back({*code, std::nullopt, is_last_state});
+    if (key == "finishedAt" && !ends.empty()) {
+      if (const auto time = base::ParseRfc3339(field->value)) ends.back().time = *time;
+    }
+  }
+  const auto keep = [&ends](auto is_kept) {
+    if (std::any_of(ends.begin(), ends.end(), is_kept)) {
+      std::erase_if(ends, [&](const End& end) { return !is_kept(end); });
+    }
+  };
+  keep([](const End& end) { return !end.is_last_state; });
+  if (ends.size() > 1) keep([](const End& end) { return end.code != 0; });
+  const bool is_start_again = ends.size() == 1 && ends[0].is_last_state && ends[0].code == 0;
+  if (ends.size() != 1 || is_start_again) return;
+  pod.exit_code = ends[0].code;
+  pod.ended = ends[0].time;
+}
+
 // Sets the pod's rank by what its lines say.
 void FindRank(const KubectlText& lines, const KubeflowPods& of_job, bool is_pod,
               DescribedPod& pod) {
@@ -146,6 +189,7 @@ void ReadDescriptions(const KubectlText& lines, const KubeflowPods& of_job,
       }
     }
     FindRank(lines, of_job, is_pod, pod);
+    if (is_pod) FindEnd(lines, pod);
     pods.push_back(std::move(pod));
   }
 }
@@ -184,9 +228,44 @@ void ReadObjects(const KubectlText& lines, const KubeflowPods& of_job,
       if (is_own && field->key == "nodeName") pod.node = field->value;
     }
     FindRank(lines, of_job, true, pod);
+    FindEnd(lines, pod);
     i = pod.end - 1;
     pods.push_back(std::move(pod));
   }
+}
+
+void Print(const text::Json& value, size_t indent, std::string& printed) {
+  const std::string margin(indent + 4, ' ');
+  const auto add_all = [&](const auto& items, char begin, char end, auto add_key) {
+    printed += begin;
+    bool is_first = true;
+    for (const auto& item : items) {
+      printed += (is_first ? "\n" : ",\n") + margin;
+      is_first = false;
+      add_key(item);
+    }
+    printed += "\n" + std::string(indent, ' ') + end;
+  };
+  if (const auto* const object = value.if_object(); object != nullptr && !object->empty()) {
+    add_all(*object, '{', '}', [&](const auto& member) {
+      printed += text::ToJson(text::Json(member.key())) + ": ";
+      Print(member.value(), indent + 4, printed);
+    });
+  } else if (const auto* const array = value.if_array(); array != nullptr && !array->empty()) {
+    add_all(*array, '[', ']', [&](const auto& item) { Print(item, indent + 4, printed); });
+  } else {
+    printed += text::ToJson(value);
+  }
+}
+
+bool HasPodsKind(std::string_view text) { return text.find("\"kind\": \"Pod\"") != text.npos; }
+
+// As kubectl prints its kind.
+bool IsPod(const text::Json& value) {
+  const std::string_view kind = text::GetString(value, {"kind"});
+  return (kind.empty() || kind == "Pod") && !text::GetString(value, {"metadata", "name"}).empty() &&
+         (text::FindArray(value, {"spec", "containers"}) != nullptr ||
+          text::FindArray(value, {"status", "containerStatuses"}) != nullptr);
 }
 
 }  // namespace
@@ -218,7 +297,33 @@ const DescribedPod* DescribedAt(const std::vector<DescribedPod>& pods, size_t li
 }
 
 bool IsPodsJson(std::string_view text) {
-  return base::Trim(text).starts_with('{') && text.find("\"kind\": \"Pod\"") != text.npos;
+  return base::Trim(text).starts_with('{') && (HasPodsKind(text) || !AsKubectlPrints(text).empty());
+}
+
+std::string AsKubectlPrints(std::string_view text) {
+  constexpr size_t kMost = 16 * 1024 * 1024;
+  text = base::Trim(text);
+  const bool may_be = text.starts_with('{') && text.ends_with('}') && text.size() <= kMost &&
+                      text.find("\"metadata\"") != text.npos && !HasPodsKind(text);
+  if (!may_be) return "";
+  const auto parsed = text::ParseJsonLeniently(text);
+  if (!parsed || !parsed->is_object()) return "";
+  const text::Array* const items = text::FindArray(*parsed, {"items"});
+  text::Array alone;
+  if (items == nullptr) alone.push_back(*parsed);
+  std::string printed;
+  for (const text::Json& pod : items == nullptr ? alone : *items) {
+    if (!IsPod(pod)) continue;
+    printed += "\"apiVersion\": \"v1\",\n\"kind\": \"Pod\",\n";
+    for (const std::string_view key : {"metadata", "spec", "status"}) {
+      const text::Json* const part = text::Find(pod, {key});
+      if (part == nullptr) continue;
+      printed.append("\"").append(key).append("\": ");
+      Print(*part, 0, printed);
+      printed += ",\n";
+    }
+  }
+  return printed;
 }
 
 }  // namespace answers

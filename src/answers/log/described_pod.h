@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "answers/log/file_rank.h"
+#include "base/clock.h"
 
 namespace answers {
 
@@ -16,6 +17,9 @@ struct DescribedPod {
   std::optional<int> rank;        // nullopt if it is unknown, or if it may be one of several
   bool may_have_several = false;  // ranks: it has several GPUs, or starts several processes
   size_t begin = 0, end = 0;      // its lines
+  // How its only container ended, or the only one that failed.
+  std::optional<int> exit_code;
+  std::optional<base::Time> ended;
 };
 
 // The value of "reason: OOMKilled", "      Reason:       OOMKilled", "- reason: OOMKilled" and
@@ -31,7 +35,11 @@ std::vector<DescribedPod> ReadDescribedPods(const std::vector<std::string_view>&
 // The pod to which the line belongs; nullptr if there is none.
 const DescribedPod* DescribedAt(const std::vector<DescribedPod>& pods, size_t line);
 
-// Whether the text is kubectl's JSON of a pod or a list of pods.
+// Whether the text is JSON of a pod or a list of pods.
 bool IsPodsJson(std::string_view text);
+
+// The same JSON as kubectl prints it, if the text is that of pods in one line or of a list whose
+// pods lack their kind, as the API server answers; else "".
+std::string AsKubectlPrints(std::string_view text);
 
 }  // namespace answers

@@ -74,16 +74,37 @@ std::string_view PodOfKubelets(std::string_view path) {
   return begin == end ? "" : folder.substr(begin + 1, end - begin - 1);
 }
 
+// Of k9s' "NAMESPACE-POD-1718806000118201000.log", without the time.
+std::string_view WithoutTime(std::string_view stem) {
+  constexpr size_t kSeconds = 10, kNanoseconds = 19;
+  const size_t dash = stem.rfind('-');
+  const std::string_view time = stem.substr(dash + 1);  // 0 without one
+  const bool is_time = (time.size() == kSeconds || time.size() == kNanoseconds) &&
+                       time.find_first_not_of(kDigits) == time.npos;
+  return is_time && dash != stem.npos ? stem.substr(0, dash) : stem;
+}
+
 std::string_view StemOf(std::string_view path) {
   if (const std::string_view pod = PodOfKubelets(path); !pod.empty()) return pod;
   path = path.substr(path.rfind('/') + 1);
-  return path.substr(0, path.find('.'));
+  return WithoutTime(path.substr(0, path.find('.')));
+}
+
+// Whether these letters directly before a number make it a host's: "n3", "cn12", "nid001234".
+bool IsOfHost(std::string_view before) {
+  static constexpr auto kHosts =
+      std::to_array<std::string_view>({"n", "cn", "gn", "nid", "dgx", "compute", "vm"});
+  const size_t begin =
+      before.find_last_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+  const std::string word = base::ToLower(before.substr(begin == before.npos ? 0 : begin + 1));
+  return std::find(kHosts.begin(), kHosts.end(), word) != kHosts.end();
 }
 
 // A path, divided at its last number that may be a rank.
 struct Numbered {
   std::string before, behind;
   int number = 0;
+  bool may_be_hosts = false;  // unless they count from 0
 };
 
 std::optional<Numbered> ReadNumbered(std::string_view path) {
@@ -104,7 +125,8 @@ std::optional<Numbered> ReadNumbered(std::string_view path) {
                   [&word](std::string_view other) { return word.ends_with(other); })) {
     return std::nullopt;
   }
-  return Numbered{std::string(path.substr(0, begin)), std::string(path.substr(last + 1)), *number};
+  return Numbered{std::string(path.substr(0, begin)), std::string(path.substr(last + 1)), *number,
+                  IsOfHost(path.substr(name, begin - name))};
 }
 
 // Leaves of "gpu-b-" and "n12_" what hosts of one kind have in common.
@@ -194,8 +216,10 @@ std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>
       ranks[i] = folder->number;
     }
     const auto numbered = ranks[i] ? std::nullopt : ReadNumbered(paths[i]);
-    if (numbered && alike[{numbered->before, numbered->behind}].size() > 1 &&
-        !AreLocal(alike, *numbered)) {
+    if (!numbered) continue;
+    const std::set<int>& numbers = alike[{numbered->before, numbered->behind}];
+    const bool are_hosts = numbered->may_be_hosts && !numbers.contains(0);
+    if (numbers.size() > 1 && !are_hosts && !AreLocal(alike, *numbered)) {
       ranks[i] = numbered->number;
     }
   }

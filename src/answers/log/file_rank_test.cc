@@ -55,7 +55,15 @@ TEST(FileRank, ByTheNumberInWhichNamesDiffer) {
             (Ranks{std::nullopt, std::nullopt, std::nullopt, std::nullopt}));
 }
 
+TEST(FileRank, ByThePodInANameOfK9s) {
+  EXPECT_EQ(RanksOfFiles({"ml-foo-master-0-1718806000118201000.log",
+                          "ml-foo-worker-1-1718806000118301000.log"}),
+            (Ranks{0, 2}));
+}
+
 TEST(FileRank, RanksOfNodesAreNone) {
+  EXPECT_EQ(RanksOfFiles({"job-n1.out", "job-n3.out", "job-cn12.out", "job-cn7.out"}), Ranks(4));
+  EXPECT_EQ(RanksOfFiles({"n0.out", "n3.out"}), (Ranks{0, 3})) << "Slurm's %n";
   EXPECT_EQ(RanksOfFiles({"node_rank_0.log", "node_rank_1.log"}), Ranks(2));
   EXPECT_EQ(RanksOfFiles({"noderank0.log", "noderank1.log"}), Ranks(2));
   EXPECT_EQ(RanksOfFiles({"n0_local_rank_0.log", "n0_local_rank_1.log", "n1_local_rank_0.log",

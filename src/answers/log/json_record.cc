@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 
+#include "answers/log/launcher_words.h"
 #include "answers/log/log_line.h"
+#include "answers/rank_number.h"
 #include "answers/traceback.h"
 #include "base/clock.h"
 #include "base/strings.h"
@@ -121,6 +124,34 @@ std::string TimeOf(const Json& record) {
                             {"record", "time", "timestamp"}});
 }
 
+// The number of a pod in its Job, by the label of Kubernetes as collectors write it:
+// "k8s-pod/batch_kubernetes_io/job-completion-index". "" if it may not be the only Job.
+std::string IndexIn(const Json* labels) {
+  static constexpr auto kOfJobSets = std::to_array<std::string_view>(
+      {"jobset_sigs_k8s_io/job-index", "jobset.sigs.k8s.io/job-index",
+       "jobset_sigs_k8s_io/job-global-index", "jobset.sigs.k8s.io/job-global-index"});
+  if (labels == nullptr || !labels->is_object()) return "";
+  std::string index;
+  for (const auto& member : labels->get_object()) {
+    const std::string_view name = member.key();
+    const auto* const words = member.value().if_string();
+    const auto number = words == nullptr ? std::nullopt : RankOfDigits(*words);
+    if (!number) continue;
+    const bool is_of_jobset =
+        std::any_of(kOfJobSets.begin(), kOfJobSets.end(),
+                    [name](std::string_view end) { return name.ends_with(end); });
+    if (is_of_jobset && *number != 0) return "";
+    if (name.ends_with("/job-completion-index")) index = fmt::format("/index={}", *number);
+  }
+  return index;
+}
+
+std::string IndexOfPod(const Json& record) {
+  std::string index = IndexIn(text::Find(record, {"labels"}));
+  if (index.empty()) index = IndexIn(text::Find(record, {"kubernetes", "labels"}));
+  return index;
+}
+
 std::string PodOf(const Json& record) {
   const std::string_view pod = FirstString(record, {{"kubernetes", "pod_name"},
                                                     {"kubernetes", "pod", "name"},
@@ -132,7 +163,8 @@ std::string PodOf(const Json& record) {
                            {"resource", "labels", "container_name"}});
   if (pod.empty() || pod.find_first_of("] \t/") != pod.npos) return "";
   if (pod.size() > kLongestName || container.size() > kLongestName) return "";
-  return fmt::format("[pod/{}/{}] ", pod, container.empty() ? "pytorch" : container);
+  return fmt::format("[pod/{}/{}{}] ", pod, container.empty() ? "pytorch" : container,
+                     IndexOfPod(record));
 }
 
 // "" if the object has no rank.
@@ -161,7 +193,28 @@ std::string RankOf(const Json& record) {
   return RankIn(text::Members(record, {"record", "extra"}));
 }
 
-// Not that of a warning without a traceback: clouds announce so that they take a machine back.
+std::optional<int> FirstInt(const Json& record, Keys keys) {
+  for (const text::Path key : keys) {
+    const Json* const value = text::Find(record, key);
+    const bool is_int = value != nullptr && value->is_int64();
+    if (is_int && value->as_int64() >= 0 && value->as_int64() <= INT32_MAX) {
+      return static_cast<int>(value->as_int64());
+    }
+  }
+  return std::nullopt;
+}
+
+// The rank of the record's process, as a launcher's table tells it by the PID; "" without one.
+std::string RankOfProcess(const Json& record, const RanksOfPids& ranks) {
+  const auto pid = FirstInt(
+      record,
+      {{"record", "process", "id"}, {"process", "pid"}, {"process"}, {"pid"}, {"process_id"}});
+  const auto known = pid ? ranks.find(*pid) : ranks.end();
+  return known != ranks.end() && known->second ? fmt::format("[rank{}]: ", *known->second) : "";
+}
+
+// Not that of a warning without a traceback: clouds announce so that they take a machine back. With
+// one it says that the traceback is the record's own (rank_field.h).
 std::string LevelOf(const Json& record, bool has_traceback) {
   const std::string_view level = FirstString(record, {{"level"},
                                                       {"levelname"},
@@ -174,7 +227,8 @@ std::string LevelOf(const Json& record, bool has_traceback) {
   constexpr size_t kLongest = 16;
   const std::string name = base::ToUpper(level);
   const bool is_left_out = name.starts_with("WARN") && !has_traceback;
-  return name.empty() || name.size() > kLongest || is_left_out ? "" : name + " ";
+  if (name.empty() || name.size() > kLongest || is_left_out) return "";
+  return name + (name.starts_with("WARN") ? " (traceback below) " : " ");
 }
 
 // structlog's "exception": [{"exc_type": ..., "frames": [...]}, its cause, ...].
@@ -298,7 +352,7 @@ std::string_view CauseOf(const Json& record) {
                               {"exception", "message"}});
 }
 
-std::optional<Record> ReadRecord(std::string_view line, int wraps = 0) {
+std::optional<Record> ReadRecord(std::string_view line, const RanksOfPids& ranks, int wraps = 0) {
   line = line.substr(0, line.find_last_not_of(" \t\r\n") + 1);
   const auto read = wraps < kMostWraps ? ReadFields(line) : std::nullopt;
   if (!read || !IsLoggers(read->first)) return std::nullopt;
@@ -310,8 +364,8 @@ std::optional<Record> ReadRecord(std::string_view line, int wraps = 0) {
   const Json* const payload = text::Find(fields, {"jsonPayload"});
   const std::string_view carried = CarriedText(fields);
   if (!carried.empty() || (payload != nullptr && payload->is_object())) {
-    const auto inner = carried.empty() ? ReadRecord(text::ToJson(*payload), wraps + 1)
-                                       : ReadRecord(carried, wraps + 1);
+    const auto inner = carried.empty() ? ReadRecord(text::ToJson(*payload), ranks, wraps + 1)
+                                       : ReadRecord(carried, ranks, wraps + 1);
     if (inner) {
       if (record.time.empty()) record.time = inner->time;
       record.before += inner->before;
@@ -327,7 +381,9 @@ std::optional<Record> ReadRecord(std::string_view line, int wraps = 0) {
   const bool is_whole = logged.find(kTracebackHeader) != logged.npos;
   std::string below = is_whole ? "" : EcsTracebackOf(fields);
   if (!is_whole && below.empty()) below = TracebackIn(fields);
-  record.head = RankOf(fields) + LevelOf(fields, is_whole || !below.empty());
+  const std::string rank = RankOf(fields);
+  if (rank.empty()) record.before += RankOfProcess(fields, ranks);
+  record.head = rank + LevelOf(fields, is_whole || !below.empty());
   if (logged.starts_with(kTracebackHeader)) record.lines.emplace_back();
   AddLines(record.lines, logged);
   if (!is_whole && below.empty()) below = CauseOf(fields);
@@ -338,13 +394,17 @@ std::optional<Record> ReadRecord(std::string_view line, int wraps = 0) {
 }  // namespace
 
 std::string WithoutJsonRecords(const std::vector<std::string_view>& lines) {
+  const bool has_pids = std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
+    return line.find("(pid: ") != line.npos;
+  });
+  const RanksOfPids ranks = has_pids ? ReadLauncherWords(lines).ranks_of_pids : RanksOfPids{};
   // From the last one on, because what stands before each line of a record may be long.
   std::vector<std::string> parts;
   size_t size = 0;
   bool has_any = false;
   for (auto line = lines.rbegin(); line != lines.rend() && size < kLongestText; ++line) {
     std::string& part = parts.emplace_back();
-    if (const auto record = ReadRecord(*line)) {
+    if (const auto record = ReadRecord(*line, ranks)) {
       has_any = true;
       for (size_t i = 0; i < record->lines.size(); ++i) {
         const std::string head = i == 0 ? record->time + record->head : "";

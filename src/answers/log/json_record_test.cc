@@ -190,5 +190,60 @@ TEST(JsonRecord, CannotMakeTheTextManyTimesLonger) {
   EXPECT_TRUE(text.ends_with("a\nlast\n"));
 }
 
+TEST(JsonRecord, APidIsOfTheRankInTheLaunchersTable) {
+  const std::string table =
+      "Root Cause (first observed failure):\n[0]:\n  rank      : 5 (local_rank: 5)\n"
+      "  exitcode  : 1 (pid: 5315)\n";
+  const auto record = [](const std::string& pid, const std::string& text) {
+    return R"({"text": "crashed\n)" + text +
+           R"(", "record": {"level": {"name": "ERROR"}, "process": {"id": )" + pid + "}}}\n";
+  };
+  const std::string log =
+      record("5315", kFrames) +
+      record("5310",
+             R"(torch.distributed.DistBackendError: NCCL communicator was aborted on rank 0.)");
+  EXPECT_EQ(TellOf(log + table).rank, 5);
+  EXPECT_NE(TellOf(log).rank, 5);
+}
+
+TEST(JsonRecord, ThePodsNumberInItsJobIsItsRank) {
+  const auto record = [](const std::string& labels, const std::string& pod,
+                         const std::string& text) {
+    return R"({"severity": "ERROR", "labels": {)" + labels +
+           R"(}, "resource": {"labels": {"container_name": "node", "pod_name": ")" + pod +
+           R"("}}, "jsonPayload": {"message": ")" + text + "\"}}\n";
+  };
+  const std::string of_first = R"("k8s-pod/batch_kubernetes_io/job-completion-index": "0")";
+  const std::string of_third = R"("k8s-pod/batch_kubernetes_io/job-completion-index": "2")";
+  const std::string lost = record(
+      of_first, "t5-0-aa", "RuntimeError: [pair.cc:534] Connection closed by peer [10.8.0.9]:4100");
+  EXPECT_EQ(TellOf(record(of_third, "t5-2-cc", kFrames) + lost).rank, 2);
+  EXPECT_EQ(TellOf(record(of_third + R"(, "k8s-pod/jobset_sigs_k8s_io/job-index": "1")", "t5-2-cc",
+                          kFrames) +
+                   lost)
+                .rank,
+            std::nullopt)
+      << "pods of other Jobs of the set come before it";
+  EXPECT_EQ(TellOf(record(of_third, "t5-2-cc", "n1:311:402 [3] NCCL INFO Bootstrap") +
+                   record(of_third, "t5-2-cc", kFrames) + lost)
+                .rank,
+            std::nullopt)
+      << "a pod of several processes";
+}
+
+TEST(JsonRecord, AWarningsTracebackIsOfItsRankWhichWentOn) {
+  const auto record = [](const std::string& level, const std::string& text) {
+    return R"({"rank": 1, "levelname": ")" + level + R"(", "message": ")" + text + "\"}\n";
+  };
+  const std::string log =
+      record("INFO", "step 100") + record("WARNING", "skipping a sample\\n" + kFrames) +
+      record("INFO", "epoch 9 done") + record("INFO", "all 10 epochs done; exiting with code 0");
+  EXPECT_EQ(TellOf(log).kind, "unknown");
+  EXPECT_EQ(TellOf(record("INFO", "step 100") + record("INFO", "step 200") +
+                   record("WARNING", "failed\\n" + kFrames))
+                .rank,
+            1);
+}
+
 }  // namespace
 }  // namespace answers

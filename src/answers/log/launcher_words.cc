@@ -506,6 +506,45 @@ RanksOfLocals ReadRanksOfLocals(const std::vector<std::string_view>& lines) {
   return ranks;
 }
 
+std::optional<int> ReadLoneRank(const Lines& lines, bool is_of_one_agent) {
+  std::optional<int> rank;
+  for (const std::string_view line : lines) {
+    const auto globals = ListBehind(line, "global_ranks=[");
+    if (!globals) continue;
+    const bool is_another = rank && rank != globals->front();
+    if (globals->size() != 1 || (is_another && !is_of_one_agent)) return std::nullopt;
+    rank = globals->front();
+  }
+  return rank;
+}
+
+std::optional<int> ReadLoneRankOfDeepSpeed(const Lines& lines, std::string_view host) {
+  constexpr std::string_view kMapping = "global_rank_mapping=";
+  std::set<std::string_view> mappings;
+  std::set<int> nodes;
+  for (const std::string_view line : lines) {
+    if (const auto node = NumberBehind(line, " node_rank=")) nodes.insert(*node);
+    const size_t at = line.find(kMapping);
+    if (at != line.npos) mappings.insert(line.substr(at));
+  }
+  if (mappings.size() != 1 || (host.empty() && nodes.size() != 1)) return std::nullopt;
+  std::string_view rest = *mappings.begin();
+  rest = rest.substr(std::min(rest.find('{'), rest.size()));
+  for (int node = 0; !rest.empty(); ++node) {
+    const size_t name = std::min(rest.find('\''), rest.size());
+    const size_t end = rest.find("': [", name);
+    if (end == rest.npos) return std::nullopt;
+    const std::string_view of = rest.substr(name + 1, end - name - 1);
+    rest.remove_prefix(end + 1);
+    const auto ranks = ListBehind(rest, ": [");
+    if (!ranks) return std::nullopt;
+    const bool is_it = host.empty() ? nodes.contains(node) : of == host;
+    if (is_it) return ranks->size() == 1 ? std::optional(ranks->front()) : std::nullopt;
+    rest.remove_prefix(rest.find(']'));
+  }
+  return std::nullopt;
+}
+
 LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   LauncherWords words;
   ReadTables(lines, words.rows);

@@ -55,6 +55,17 @@ using RanksOfLocals = std::map<int, std::optional<int>>;
 // below, "global_ranks=[8, 9]". Pure.
 RanksOfLocals ReadRanksOfLocals(const std::vector<std::string_view>& lines);
 
+// The rank of the only process of torchrun's agent, by its "global_ranks=[3]". `is_of_one_agent`:
+// all lines are from one place, where a later number is that of a later rendezvous; otherwise two
+// numbers may be those of two agents: nullopt. Pure.
+std::optional<int> ReadLoneRank(const std::vector<std::string_view>& lines, bool is_of_one_agent);
+
+// The rank of the only process of a node, by DeepSpeed's "global_rank_mapping=defaultdict(<class
+// 'list'>, {'n1': [0], 'n2': [1]})". `host`: the node that the lines are from or, if it is "", that
+// of their "node_rank=1". Nullopt also if the node has several. Pure.
+std::optional<int> ReadLoneRankOfDeepSpeed(const std::vector<std::string_view>& lines,
+                                           std::string_view host);
+
 struct LauncherWords {
   std::vector<LauncherRow> rows;  // in the order of the lines
   RanksOfPids ranks_of_pids;      // also of processes that the launcher may have ended itself

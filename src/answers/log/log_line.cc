@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "answers/log/actor_rank.h"
 #include "answers/log/file_rank.h"
 #include "answers/log/foreign_prefix.h"
+#include "answers/rank_number.h"
 #include "base/strings.h"
 
 namespace answers {
 namespace {
+
+constexpr std::string_view kCapitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 // Takes a number of at most four digits.
 std::optional<int> TakeNumber(std::string_view& text) {
@@ -117,6 +121,9 @@ bool TakePod(LogLine& line) {
     return false;
   std::string_view name = text.substr(0, end);
   if (is_kubectls) {
+    constexpr std::string_view kIndex = "/index=";
+    const size_t index = name.rfind(kIndex);
+    if (index != name.npos) line.pod_index = RankOfDigits(name.substr(index + kIndex.size()));
     name = name.substr(0, name.find('/'));
   } else if (name.find("-master-") == std::string_view::npos &&
              name.find("-worker-") == std::string_view::npos) {
@@ -257,6 +264,26 @@ bool TakeTask(LogLine& line) {
   line.task = rank;
   line.is_rank_of_task = true;
   line.text = text;
+  return true;
+}
+
+// Takes "ERROR\t2026-03-02 10:11:04 +0000\tworkerpool1-0\t", as `gcloud ai custom-jobs stream-logs`
+// prints lines of Vertex AI.
+bool TakeVertex(LogLine& line) {
+  constexpr size_t kLongest = 160;
+  std::string_view text = line.text;
+  const size_t level = text.find('\t');
+  if (level == 0 || level > 10 || text.find_first_not_of(kCapitals) != level) return false;
+  const std::string_view stamp = text.substr(level + 1);
+  const size_t time = stamp.find('\t');
+  const size_t name = time == stamp.npos ? time : stamp.find('\t', time + 1);
+  if (name == stamp.npos || name > kLongest) return false;
+  const auto own_time = ReadOwnStamp(stamp.substr(0, time));
+  const std::string_view replica = stamp.substr(time + 1, name - time - 1);
+  if (!own_time || replica.empty() || replica.find(' ') != replica.npos) return false;
+  line.own_time = own_time;
+  line.pod = replica;
+  line.text = stamp.substr(name + 1);
   return true;
 }
 
@@ -471,7 +498,39 @@ LogLine Within(const LogLine& outer, std::string_view text) {
   if (!line.task) line.task = outer.task;
   if (!line.local_rank) line.local_rank = outer.local_rank;
   if (line.pod.empty()) line.pod = outer.pod;
+  if (!line.pod_index) line.pod_index = outer.pod_index;
   return line;
+}
+
+// Where a second "[rank3]: " begins within a line that has one: two ranks wrote at the same time,
+// and the end of the first one's line came late. npos without one.
+size_t FindSecondRank(std::string_view line) {
+  constexpr std::string_view kBegin = "[rank";
+  if (!line.starts_with(kBegin)) return line.npos;
+  for (size_t at = line.find(kBegin, 1); at != line.npos; at = line.find(kBegin, at + 1)) {
+    std::string_view rest = line.substr(at + kBegin.size());
+    if (TakeNumber(rest) && rest.starts_with("]: ")) return at;
+  }
+  return line.npos;
+}
+
+std::vector<std::string_view> WithoutGluedRanks(std::vector<std::string_view> lines) {
+  const bool has_any = std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
+    return FindSecondRank(line) != line.npos;
+  });
+  if (!has_any) return lines;
+  constexpr int kMostRanks = 4;
+  std::vector<std::string_view> parts;
+  for (std::string_view line : lines) {
+    for (int i = 1; i < kMostRanks; ++i) {
+      const size_t at = FindSecondRank(line);
+      if (at == line.npos) break;
+      parts.push_back(line.substr(0, at));
+      line.remove_prefix(at);
+    }
+    parts.push_back(line);
+  }
+  return parts;
 }
 
 void NameActors(std::vector<LogLine>& lines) {
@@ -532,8 +591,8 @@ LogLine ReadLogLine(std::string_view text) {
     if ((!line.time && TakeTime(line)) || TakeRank(line) || TakeMpi(line) || TakeMvapich(line)) {
       continue;
     }
-    if (line.pod.empty() &&
-        (TakePod(line) || TakeService(line) || TakeActor(line) || TakeStern(line))) {
+    if (line.pod.empty() && (TakePod(line) || TakeService(line) || TakeActor(line) ||
+                             TakeStern(line) || TakeVertex(line))) {
       continue;
     }
     if (!line.own_time && (TakeOwnTime(line) || TakeSyslog(line))) continue;
@@ -546,6 +605,7 @@ LogLine ReadLogLine(std::string_view text) {
 }
 
 std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines) {
+  lines = WithoutGluedRanks(std::move(lines));
   TakeMargin(lines);
   TakeLineNumbers(lines);
   const std::vector<Host> hosts = FindHosts(lines);

@@ -19,18 +19,21 @@ struct LogLine {
   std::optional<int> task;        // of `srun -l`, or of a tag of mpirun's
   bool is_rank_of_task = false;   // the rank is that number, and no tag names another
   std::optional<int> local_rank;  // as torchrun's agent of one node counts
+  std::optional<int> pod_index;   // the pod's number in its Job
   std::string pod;                // or the service, the actor; "" of none
   std::string_view text;
 };
 
 // Removes, in any order and number: an RFC 3339 time (kubectl logs --timestamps, CRI with its
-// stream and tag), "[pod/NAME/CONTAINER] " (kubectl logs --prefix), "[NAME-master-0] " (muster logs
+// stream and tag), "[pod/NAME/CONTAINER] " (kubectl logs --prefix; with "/index=2" behind the
+// container json_record.h), "[NAME-master-0] " (muster logs
 // --all), "[rank3]:" (PyTorch), "[default3]:" (torchrun --tee: a local rank, of any role), "[3]: "
 // (muster launch), "3: " (srun -l), "[1,3]<stderr>:" (mpirun --tag-output), "[3]<stderr>:"
 // (horovodrun), "[HOST:mpi_rank_3]" (MVAPICH), "worker-1  | " (docker
 // compose), "a-worker-0 pytorch " and "a-node-0-2-x7f2k node " (stern), "(TrainWorker pid=7,
-// ip=10.0.0.2) " (Ray), "Mar 02 10:11:04 HOST PROGRAM[7]: " (syslog), "[2026-03-02 10:11:04] " or
-// the same without brackets (loggers). Stamps of other loggers are read and kept.
+// ip=10.0.0.2) " (Ray), "Mar 02 10:11:04 HOST PROGRAM[7]: " (syslog), "ERROR\t2026-03-02
+// 10:11:04 +0000\tworkerpool1-0\t" (Vertex AI), "[2026-03-02 10:11:04] " or the same without
+// brackets (loggers). Stamps of other loggers are read and kept.
 // The text is a part of `line`.
 LogLine ReadLogLine(std::string_view line);
 
@@ -38,7 +41,8 @@ LogLine ReadLogLine(std::string_view line);
 // character: "[31m".
 std::string WithoutEscapes(std::string_view text);
 
-// The same for all lines of a file, also without prefixes that only many lines reveal: a margin of
+// The same for all lines of a file, of which two may stand in one ("[rank2]: KeyError: 'k'[rank0]:
+// x"), also without prefixes that only many lines reveal: a margin of
 // blanks or "> " before all lines, numbers of the lines (`grep -n`), "HOST: " (pdsh, DeepSpeed's
 // launcher) if most lines have one and the hosts repeat, and "HOST 3: " (PALS); a host is the
 // line's `pod`. Ray's and vLLM's processes get their ranks (actor_rank.h).

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
+#include "answers/has_any.h"
 #include "answers/rank_number.h"
 #include "base/strings.h"
 
@@ -70,39 +72,114 @@ std::optional<int> RankBy(const Naming& naming, std::string_view text) {
   return std::nullopt;
 }
 
-// Reads "RANK=6", "export RANK=6" and "declare -x RANK=\"6\"".
-std::optional<int> VariableIn(std::string_view line, std::string_view name) {
+using Variables = std::map<std::string_view, std::set<std::string_view>>;
+
+// Adds those of "RANK=6", "export RANK=6", "declare -x RANK=\"6\"" and "RANK=6, WORLD_SIZE=8
+// ready".
+void AddVariables(std::string_view line, Variables& variables) {
+  constexpr std::string_view kName = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   line = base::Trim(line);
   for (const std::string_view before : {"+ ", "export ", "declare -x "}) {
     if (line.starts_with(before)) line.remove_prefix(before.size());
   }
-  if (!line.starts_with(name) || !line.substr(name.size()).starts_with('=')) return std::nullopt;
-  std::string_view value = line.substr(name.size() + 1);
-  if (value.size() > 2 && (value[0] == '"' || value[0] == '\'') && value.back() == value[0]) {
-    value = value.substr(1, value.size() - 2);
+  while (!line.empty()) {
+    const size_t sign = line.find_first_not_of(kName);
+    if (sign == 0 || sign == line.npos || line[sign] != '=') return;
+    const std::string_view rest = line.substr(sign + 1);
+    const size_t end = std::min(rest.find(' '), rest.size());
+    std::string_view value = rest.substr(0, end);
+    if (value.ends_with(',') || value.ends_with(';')) value.remove_suffix(1);
+    if (value.size() > 2 && (value[0] == '"' || value[0] == '\'') && value.back() == value[0]) {
+      value = value.substr(1, value.size() - 2);
+    }
+    variables[line.substr(0, sign)].insert(value);
+    line = base::Trim(rest.substr(end));
   }
-  return RankOfDigits(value);
+}
+
+// Adds what Accelerate's state and Lightning say of the process in words of their own.
+void AddPrinted(std::string_view line, Variables& variables) {
+  struct Words {
+    std::string_view text, variable;
+    bool is_whole_line = true;
+  };
+  static constexpr auto kPrinted = std::to_array<Words>({
+      {"Process index: ", "RANK"},
+      {"Local process index: ", "LOCAL_RANK"},
+      {"Num processes: ", "WORLD_SIZE"},
+      {"GLOBAL_RANK: ", "RANK", false},
+  });
+  line = base::Trim(line);
+  for (const Words& words : kPrinted) {
+    const size_t at = line.find(words.text);
+    if (at == line.npos || (words.is_whole_line && at > 0)) continue;
+    const std::string_view rest = line.substr(at + words.text.size());
+    const size_t end = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    if (words.is_whole_line && end != rest.size()) continue;
+    if (!words.is_whole_line && !rest.substr(end).starts_with(", MEMBER: ")) continue;
+    variables[words.variable].insert(rest.substr(0, end));
+    const size_t size = words.is_whole_line ? rest.npos : rest.find('/');
+    if (size != rest.npos) variables["WORLD_SIZE"].insert(rest.substr(size + 1));
+  }
+}
+
+std::set<int> NumbersOf(const Variables& variables, std::string_view name) {
+  std::set<int> numbers;
+  const auto values = variables.find(name);
+  if (values == variables.end()) return numbers;
+  for (const std::string_view value : values->second) {
+    if (const auto number = RankOfDigits(value)) numbers.insert(*number);
+  }
+  return numbers;
+}
+
+// Whether this process may start others, whose ranks are not its own.
+bool MayStartOthers(const Variables& variables, const std::vector<std::string_view>& lines) {
+  static constexpr auto kCounts = std::to_array<std::string_view>(
+      {"LOCAL_WORLD_SIZE", "NPROC_PER_NODE", "PET_NPROC_PER_NODE", "GPUS_PER_NODE"});
+  for (const std::string_view name : kCounts) {
+    const auto values = variables.find(name);
+    if (values != variables.end() && values->second != std::set<std::string_view>{"1"}) return true;
+  }
+  for (const std::string_view name : {"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"}) {
+    const auto values = variables.find(name);
+    if (values == variables.end()) continue;
+    for (const std::string_view value : values->second) {
+      if (value.find(',') != value.npos) return true;
+    }
+  }
+  static constexpr auto kLaunchers = std::to_array<std::string_view>(
+      {"torchrun", "torch.distributed.run", "torch.distributed.launch", "torch/distributed/run.py",
+       "torch/distributed/elastic", "torch.distributed.elastic", "accelerate launch", "deepspeed ",
+       "mpirun ", "srun "});
+  return std::any_of(lines.begin(), lines.end(),
+                     [](std::string_view line) { return HasAny(line, kLaunchers); });
 }
 
 }  // namespace
 
 std::optional<RankOfEnvironment> RankInEnvironment(const std::vector<std::string_view>& lines) {
-  std::set<int> ranks, local_ranks, sizes, local_sizes;
-  const auto note = [](std::set<int>& values, std::optional<int> value) {
-    if (value) values.insert(*value);
-  };
+  Variables variables;
   for (const std::string_view line : lines) {
-    note(ranks, VariableIn(line, "RANK"));
-    note(local_ranks, VariableIn(line, "LOCAL_RANK"));
-    note(sizes, VariableIn(line, "WORLD_SIZE"));
-    note(local_sizes, VariableIn(line, "LOCAL_WORLD_SIZE"));
+    AddVariables(line, variables);
+    AddPrinted(line, variables);
   }
-  if (ranks.size() != 1 || local_ranks.size() != 1 || sizes.size() > 1) return std::nullopt;
-  const int rank = *ranks.begin(), local_rank = *local_ranks.begin();
-  if (local_rank > rank || (!sizes.empty() && rank >= *sizes.begin())) return std::nullopt;
+  const std::set<int> ranks = NumbersOf(variables, "RANK");
+  const std::set<int> local_ranks = NumbersOf(variables, "LOCAL_RANK");
+  const std::set<int> sizes = NumbersOf(variables, "WORLD_SIZE");
+  if (ranks.size() != 1 || local_ranks.size() > 1 || sizes.size() > 1) return std::nullopt;
+  const int rank = *ranks.begin();
+  if (!sizes.empty() && rank >= *sizes.begin()) return std::nullopt;
+  if (local_ranks.empty()) {
+    if (sizes.empty() || MayStartOthers(variables, lines)) return std::nullopt;
+    return RankOfEnvironment{rank, false, false, *sizes.begin()};
+  }
+  const int local_rank = *local_ranks.begin();
+  if (local_rank > rank) return std::nullopt;
   const bool is_last = !sizes.empty() && rank + 1 == *sizes.begin();
-  const bool is_alone = is_last || local_sizes == std::set{1};
-  return RankOfEnvironment{rank, local_rank == 0 && !is_alone};
+  const bool is_alone = is_last || NumbersOf(variables, "LOCAL_WORLD_SIZE") == std::set{1};
+  return RankOfEnvironment{rank, local_rank == 0 && !is_alone, true,
+                           sizes.empty() ? 0 : *sizes.begin()};
 }
 
 std::optional<int> OwnRankIn(const std::vector<Line>& lines) {

@@ -31,6 +31,12 @@ void PodRanks::Add(const std::vector<std::string_view>& lines,
   }
 }
 
+std::optional<int> PodRanks::RankByName(std::string_view pod) const {
+  if (of_job_.has_launcher) return std::nullopt;
+  if (const auto rank = RankOfNode(pod)) return rank;
+  return of_job_.has_master ? RankOfPod(pod, true) : std::nullopt;
+}
+
 std::optional<int> PodRanks::RankOf(std::string_view pod, const RanksOfLogs& logs) const {
   const auto described = described_.find(pod);
   if (described != described_.end()) return described->second;
@@ -39,6 +45,7 @@ std::optional<int> PodRanks::RankOf(std::string_view pod, const RanksOfLogs& log
     const auto log = name.empty() ? logs.end() : logs.find(name);
     if (log != logs.end()) found.insert(log->second.begin(), log->second.end());
   }
+  if (found.empty() && are_names_ranks_) return RankByName(pod);
   return found.size() == 1 ? *found.begin() : std::nullopt;
 }
 
@@ -51,9 +58,17 @@ std::optional<int> PodRanks::OnlyRankAt(const std::set<std::string>& pods,
   return found.size() == 1 ? std::optional(*found.begin()) : std::nullopt;
 }
 
-void PodRanks::NameRanksOf(Evidence& evidence) const {
+void PodRanks::NameRanksOf(Evidence& evidence, const KubeflowPods& of_job) {
+  of_job_ = of_job;
   RanksOfLogs logs;
   for (const Rank& rank : evidence.ranks) logs[NameOfLog(rank.name)].insert(rank.rank);
+  size_t named = 0, agreeing = 0;
+  for (const auto& [name, ranks] : logs) {
+    const auto rank = RankByName(name);
+    named += rank.has_value();
+    agreeing += rank && ranks == std::set{rank};
+  }
+  are_names_ranks_ = named > 0 && agreeing == named;
   std::map<std::string_view, std::optional<int>> of_nodes;
   for (const auto& [node, pods] : places_) of_nodes[node] = OnlyRankAt(pods, logs);
   for (Event& event : evidence.events) {

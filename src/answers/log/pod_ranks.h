@@ -18,13 +18,17 @@ class PodRanks {
   // Reads where pods were in a file's lines, and which ranks the pods are that these describe.
   void Add(const std::vector<std::string_view>& lines, const std::vector<DescribedPod>& pods);
 
-  // Gives events the rank of their pod: by what describes it, or as the only rank of a log with its
-  // name. Those of a node get the rank of the only one that was there.
-  void NameRanksOf(Evidence& evidence) const;
+  // Gives events the rank of their pod: by what describes it, as the only rank of a log with its
+  // name, or by its name if the logs of other pods have the ranks that their names tell. Those of a
+  // node get the rank of the only one that was there.
+  void NameRanksOf(Evidence& evidence, const KubeflowPods& of_job);
 
  private:
   // By the logs' names without their extensions.
   using RanksOfLogs = std::map<std::string_view, std::set<std::optional<int>>>;
+
+  // By the name that Kubeflow's trainers give a pod of one process.
+  std::optional<int> RankByName(std::string_view pod) const;
 
   std::optional<int> RankOf(std::string_view pod, const RanksOfLogs& logs) const;
   std::optional<int> OnlyRankAt(const std::set<std::string>& pods, const RanksOfLogs& logs) const;
@@ -32,6 +36,8 @@ class PodRanks {
   std::map<std::string, std::set<std::string>, std::less<>> places_;  // pods by nodes
   // nullopt: the pod may have several
   std::map<std::string, std::optional<int>, std::less<>> described_;
+  KubeflowPods of_job_;
+  bool are_names_ranks_ = false;  // those of the pods that have logs
 };
 
 }  // namespace answers

@@ -26,14 +26,20 @@ struct WorkersError {
   bool is_cause = false;  // and not what another rank's end did to these
 };
 
-// Reads the ranks in "[Rank 3 Error Snippet]:" and "[Rank 0, 1]:"; empty for another line.
+// Reads the ranks in "[Rank 3 Error Snippet]:", "[Rank 0, 1]:" and "[Rank 3]"; empty for another
+// line.
 std::set<int> RanksOfHeading(std::string_view line, bool is_below_error) {
-  constexpr std::string_view kBegin = "[Rank ", kSnippet = " Error Snippet]:", kEnd = "]:";
+  constexpr std::string_view kBegin = "[Rank ", kSnippet = " Error Snippet";
   if (!line.starts_with(kBegin)) return {};
-  const bool is_snippet = line.ends_with(kSnippet);
-  if (!is_snippet && !(is_below_error && line.ends_with(kEnd))) return {};
   line.remove_prefix(kBegin.size());
-  line.remove_suffix(is_snippet ? kSnippet.size() : kEnd.size());
+  if (line.ends_with(':')) line.remove_suffix(1);
+  if (!line.ends_with(']')) return {};
+  line.remove_suffix(1);
+  if (line.ends_with(kSnippet)) {
+    line.remove_suffix(kSnippet.size());
+  } else if (!is_below_error) {
+    return {};
+  }
   std::set<int> ranks;
   for (const std::string& part : base::Split(line, ',')) {
     const auto rank = RankOfDigits(base::Trim(part));

@@ -10,9 +10,9 @@
 namespace answers {
 
 // The worker whose exception the driver has raised: by its PID or, in version 2, by "[Rank 3 Error
-// Snippet]:" (older: "[Rank 3]:"), of which there is one for each exception and the ranks that
-// have it. Without a cause in these, the only worker that died. Of the last attempt. Nullopt if
-// none of these decides which rank it is. Pure.
+// Snippet]:" (older: "[Rank 3]:", "[Rank 3]"), of which there is one for each exception and the
+// ranks that have it. Without a cause in these, the only worker that died. Of the last attempt.
+// Nullopt if none of these decides which rank it is. Pure.
 std::optional<LauncherRow> ReadRay(const std::vector<std::string_view>& lines);
 
 // Whether Ray Train's controller starts the workers again after this line.

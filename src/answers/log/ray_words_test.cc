@@ -24,7 +24,7 @@ std::optional<int> RankByRay(const Lines& lines) {
 
 TEST(RayWords, TheOnlyExceptionThatIsNoConsequence) {
   for (const auto& [many, one] :
-       {std::pair("[Rank 0, 1]:", "[Rank 3]:"),
+       {std::pair("[Rank 0, 1]:", "[Rank 3]:"), std::pair("[Rank 0, 1]", "[Rank 3]"),
         std::pair("[Rank 0,1 Error Snippet]:", "[Rank 3 Error Snippet]:")}) {
     EXPECT_EQ(RankByRay({kWorkersError, many, kRemoteEnded, one, kOutOfMemory}), 3) << one;
     EXPECT_EQ(RankByRay({kWorkersError, one, kOutOfMemory, many, kRemoteEnded}), 3) << one;
@@ -38,6 +38,21 @@ TEST(RayWords, TheOnlyExceptionThatIsNoConsequence) {
       RankByRay({kWorkersError, "[Rank 0]:", "KeyError: 'a'", "[Rank 1]:", "ValueError: b"}));
   EXPECT_FALSE(RankByRay({"[Rank 3]:", kOutOfMemory})) << "a program's own heading";
   EXPECT_FALSE(RankByRay({kWorkersError, "[Rank 3x]:", kOutOfMemory}));
+}
+
+TEST(RayWords, TheRankOfAnExceptionThatTheControllerPrints) {
+  const std::string before = "(TrainController pid=44) ";
+  for (const std::string heading : {"[Rank 2]", "[Rank 2]:", "[Rank 2 Error Snippet]:"}) {
+    const std::string raised = std::string(kWorkersError) + "\n" + before + heading + "\n" +
+                               before + "Traceback (most recent call last):\n" + before +
+                               "  File \"/w/fn.py\", line 40, in train_func\n" + before +
+                               "RuntimeError: shape '[32, 3]' is invalid for input of size 98\n";
+    const Evidence evidence = ReadLogs({{"job.log", before + raised}});
+    const Verdict verdict = Explain(evidence);
+    EXPECT_EQ(verdict.kind, "shape-mismatch") << heading;
+    ASSERT_TRUE(verdict.rank) << heading;
+    EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 2) << heading;
+  }
 }
 
 TEST(RayWords, TheOnlyWorkerThatDied) {

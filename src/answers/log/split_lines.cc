@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "answers/log/described_pod.h"
 #include "answers/log/error_file.h"
 #include "answers/log/foreign_prefix.h"
 #include "answers/log/json_record.h"
@@ -107,7 +108,9 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
                            text.find("[0m") != std::string_view::npos ||
                            text.find("[39m") != std::string_view::npos;
   const std::string array = LinesOfJsonArray(text);
+  const std::string pods = AsKubectlPrints(text);
   if (!array.empty()) text = array;
+  if (!pods.empty()) text = pods;
   std::string plain = has_escapes ? WithoutEscapes(text) : "";
   if (text.find(kStepDaemon) != std::string_view::npos) {
     plain = WithoutStepHosts(has_escapes ? plain : text);
@@ -141,7 +144,8 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
                      line.rank,
                      line.local_rank,
                      line.pod,
-                     line.is_rank_field});
+                     line.is_rank_field,
+                     line.pod_index});
   }
   UnfoldErrorReports(split);
   return split;

@@ -19,6 +19,7 @@ struct Split {
   std::optional<int> rank, local_rank;
   std::string pod;
   bool is_rank_field = false;
+  std::optional<int> pod_index;
 
   bool HasSource() const { return rank || local_rank || !pod.empty(); }
 };
