@@ -74,6 +74,21 @@ def test_a_recorder_that_is_turned_off_stays_off(tmp_path):
 
 
 @needs_newest
+def test_a_temporary_folder_that_is_cleaned_up_meanwhile_is_no_error(tmp_path):
+    text = ("import os, shutil\n"
+            "import torch.distributed as dist\n"
+            "dist.init_process_group('gloo')\n"
+            "dist.barrier()\n"
+            "if os.environ['RANK'] == '0':\n"
+            "    shutil.rmtree(os.environ['MUSTER_STACKS'])\n"
+            "dist.barrier()\n"
+            "dist.destroy_process_group()\n")
+    with Launch(tmp_path, text) as launch:
+        assert launch.process.wait(120) == 0
+        assert "Traceback" not in launch.said() and "atexit" not in launch.said()
+
+
+@needs_newest
 def test_the_program_sees_and_hears_nothing_of_it(tmp_path):
     text = ("import os, sys, threading, time\n"
             "import torch.distributed as dist\n"

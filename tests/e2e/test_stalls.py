@@ -147,6 +147,23 @@ def test_on_stall_restart(tmp_path, warm):
         assert "restart 1 of 1" in launch.said()
 
 
+def test_a_rank_that_waits_for_the_consoles_reader_is_not_stopped(tmp_path):
+    text = ("import os\n"
+            "import torch, torch.distributed as dist\n"
+            "dist.init_process_group('gloo')\n"
+            "if os.environ['RANK'] == '0':\n"
+            "    for _ in range(2000): print('x' * 4000, flush=True)\n"
+            "dist.all_reduce(torch.ones(1))\n")
+    script = tmp_path / "train.py"
+    script.write_text(text)
+    with subprocess.Popen([LAUNCHER, "--python", PYTHON, "--standalone", "--nproc-per-node=2", "--on-stall=stop", script],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**ENVIRONMENT, "TMPDIR": str(tmp_path)}) as launch:
+        time.sleep(12)  # a pager, or a terminal that was stopped
+        said = launch.stdout.read()
+    assert launch.returncode == 0, said[-2000:]
+    assert said.count("x" * 4000) == 2000 and "stalled" not in said
+
+
 @pytest.mark.parametrize("flags, variables", [(["--on-stall=off"], {}), ([], {"MUSTER_STACKS": "off"}), (["--warm"], {})])
 def test_the_program_sees_nothing_of_it(tmp_path, flags, variables):
     text = ("import os, sys, signal\n"

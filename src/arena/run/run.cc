@@ -39,6 +39,8 @@
 #include "arena/verbs.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/machine/disk.h"
+#include "base/quantity.h"
 #include "base/strings.h"
 #include "base/uid.h"
 #include "cli/interrupt_notice.h"
@@ -145,6 +147,20 @@ void RunVerb::Declare() {
        {"workers", "elastic", "working-dir", "wait", "follow", "running-timeout", "shell"}) {
     set_.Find(name)->Hidden();
   }
+}
+
+// The default of --share-memory on this machine: as much as its own /dev/shm, because what fits
+// there without muster fits in a replica, too. A limit only: nothing is set aside. At least
+// `other`.
+std::string SharedMemoryHere(const std::string& other) {
+  constexpr uint64_t kMebi = 1 << 20;
+  constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
+  const uint64_t here = base::DiskSpaceOf("/dev/shm").total;
+  const auto least = base::ParseQuantity(other);
+  if (!least || here == kUnknown || here / kMebi <= static_cast<uint64_t>(*least) / kMebi) {
+    return other;
+  }
+  return fmt::format("{}Mi", here / kMebi);
 }
 
 // In all other commands -n is the namespace.
@@ -283,6 +299,9 @@ base::Result<SubmitOptions> RunVerb::Options() const {
   // reached by the restart that equals it.
   if (flags_.retry > 0) {
     options.flags.retry = std::min<int64_t>(flags_.retry * flags_.workers + 1, kMostRestarts);
+  }
+  if (context_.cluster_is_this_machine && !set_.Find("share-memory")->changed()) {
+    options.flags.share_memory = SharedMemoryHere(flags_.share_memory);
   }
   if (!context_.cluster_is_this_machine || run_.has_clean_env) return options;
   TRY_ASSIGN(options.callers_env, CallersEnvironment(context_.environment));

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include "arena/run/notify.h"
 #include "arena/testing/verb_test_base.h"
 #include "base/file.h"
+#include "base/machine/disk.h"
 #include "base/strings.h"
 
 namespace arena {
@@ -87,6 +89,25 @@ TEST_F(RunVerbTest, NodesAndRanksMakeReplicasAndProcesses) {
   EXPECT_EQ(text::GetInt(Replica(job, "Master"), {"terminationGracePeriodSeconds"}), 5);
   const std::string name(text::GetString(job, {"metadata", "name"}));
   EXPECT_TRUE(name.starts_with("train-")) << name;
+}
+
+TEST_F(RunVerbTest, SharedMemoryIsAsLargeAsTheMachinesUnlessItIsGiven) {
+  const auto size_with = [&](std::vector<std::string> args) -> std::string {
+    args.insert(args.end(), {"--image=i", "train.py"});
+    const text::Json master = Replica(JobOf(args), "Master");
+    const text::Array* const volumes = text::FindArray(master, {"volumes"});
+    if (volumes == nullptr) return "none";
+    return std::string(text::GetString(volumes->back(), {"emptyDir", "sizeLimit"}));
+  };
+  const uint64_t here = base::DiskSpaceOf("/dev/shm").total >> 20;
+  EXPECT_EQ(size_with({}), here <= 2048 ? "2Gi" : fmt::format("{}Mi", here));
+  EXPECT_EQ(size_with({"--share-memory=1Gi"}), "1Gi");
+  EXPECT_EQ(size_with({"--share-memory="}), "none");
+  Write("muster.yaml", "share-memory: 3Gi\n");
+  EXPECT_EQ(size_with({}), "3Gi");
+  is_this_machine_ = false;
+  fs::remove(folder_ + "/code/muster.yaml");
+  EXPECT_EQ(size_with({}), "2Gi");
 }
 
 TEST_F(RunVerbTest, TheEnvironmentIsASecretAndNeverShown) {

@@ -83,6 +83,11 @@ void Agent::LookForStallsLater(base::Duration pause) {
 
 void Agent::LookForStalls() {
   if (!group_ || group_->IsStopping() || group_->running_count() == 0) return;
+  // A rank that prints may wait for whoever reads our console, and is not killed for that.
+  if (options_.on_stall == OnStall::kRestart || options_.on_stall == OnStall::kStop) {
+    if (!output_->IsWritten()) return LookForStallsLater(kLook);
+    output_->Say("");
+  }
   const std::vector<pid_t> pids = group_->Pids();
   const int first = MakeGroup().first_rank;
   std::vector<answers::RankLook> looks;

@@ -143,7 +143,7 @@ std::vector<FlagSpec> FailureFlags() {
        .value = "S",
        .second_variable = "TORCH_ELASTIC_SHUTDOWN_TIMEOUT",
        .group = kFailure,
-       .help = "seconds from the signal to SIGKILL; by default 20 (in a pod almost its grace "
+       .help = "seconds from the signal to SIGKILL; by default 27 (in a pod almost its grace "
                "period), or\n5 after a failure"},
       {.name = "signals-to-handle",
        .value = "A,B",

@@ -55,8 +55,9 @@ struct Options {
   // Nullopt: not set; each kind of end has its own default.
   std::optional<std::chrono::seconds> shutdown_timeout;
   // From a signal to SIGKILL, without shutdown_timeout. A pod is killed at the end of its grace
-  // period, of which this leaves some for the launcher's report.
-  std::chrono::milliseconds grace_after_signal{std::chrono::seconds(20)};
+  // period, of which this leaves some for the launcher's report. Without a pod: of the 30 s that
+  // torchrun, Kubernetes and Slurm give.
+  std::chrono::milliseconds grace_after_signal{std::chrono::seconds(27)};
   std::vector<int> handled_signals;
   std::string signals_to_handle;  // as given; the workers read it, too
 

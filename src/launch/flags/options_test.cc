@@ -129,8 +129,8 @@ TEST(MakeOptions, RanksHaveThePodsGraceWithoutWhatTheReportTakes) {
   const auto grace = [](const char* pods) {
     return OptionsOf({}, {{"MUSTER_GRACE", pods}})->grace_after_signal;
   };
-  EXPECT_EQ(OptionsOf({})->grace_after_signal, std::chrono::seconds(20));
-  EXPECT_EQ(grace("soon"), std::chrono::seconds(20));
+  EXPECT_EQ(OptionsOf({})->grace_after_signal, std::chrono::seconds(27));
+  EXPECT_EQ(grace("soon"), std::chrono::seconds(27));
   EXPECT_EQ(grace("600"), std::chrono::seconds(595));
   EXPECT_EQ(grace("30"), std::chrono::seconds(27));
   EXPECT_EQ(grace("1"), std::chrono::milliseconds(900));

@@ -61,7 +61,8 @@ class Output {
   // Shows a line below everything else on a terminal, with the last line that a worker wrote; ""
   // removes it. Likewise.
   void SetStatus(std::string text);
-  // Whether everything from Say, and the last status, has been written.
+  // Whether everything from Say, and the last status, has been written. After an empty text:
+  // whether the console is read at all.
   bool IsWritten() const { return done_ == asked_; }
   // Blocks until IsWritten. False at `limit`, or once one of `others` can be read.
   bool AwaitWritten(std::initializer_list<int> others, std::optional<base::Duration> limit);

@@ -88,8 +88,9 @@ class _Finder:
             return None
         sys.meta_path.remove(cls)
         for finder in sys.meta_path:
-            spec = finder.find_spec(name, path, target)
-            if spec is not None:
+            find = getattr(finder, "find_spec", None)  # old ones have none
+            spec = find and find(name, path, target)
+            if spec:
                 break
         else:
             return None

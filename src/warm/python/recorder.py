@@ -108,8 +108,11 @@ def muster_recorder(begins=lambda: None):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
 
         def end():
-            if os.getpid() == own:
-                os.unlink("%s/%d.recorder" % (folder, own))
+            try:
+                if os.getpid() == own:
+                    os.unlink("%s/%d.recorder" % (folder, own))
+            except OSError:  # whoever cleans up a temporary folder was first
+                pass
         atexit.register(end)
 
     class Import:

@@ -47,6 +47,17 @@ def caller(launch, text):
     return launch.script("import sys, torch.distributed.run as run\n" + text, "caller.py")
 
 
+def test_a_finder_of_the_old_kind_is_no_error(shim, launch):
+    text = ("class Old:\n"
+            "    def find_module(self, name, path=None): return None\n"
+            "sys.meta_path.insert(0, Old())\n"
+            "import torch.distributed.run\n"
+            "print('wrapped', hasattr(torch.distributed.run.run, '__wrapped__'))\n")
+    process = shim("python", launch.script("import sys\n" + text, "old.py"))
+    out, err = process.communicate(timeout=DEADLINE)
+    assert (process.returncode, out) == (0, "wrapped True\n"), err
+
+
 ACCELERATE = ["accelerate", "launch", "--multi_gpu", "--num_machines", "1", "--mixed_precision", "no",
               "--dynamo_backend", "no"]
 
