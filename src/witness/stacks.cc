@@ -3,7 +3,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,6 +30,7 @@ constexpr uint64_t kLongestFile = 4 << 20;
 constexpr uint64_t kLongestSource = 4 << 20;
 constexpr int kMostDescriptors = 4096;
 constexpr int kMostNumber = 1 << 30;
+constexpr int kOutputs[] = {1, 2};
 constexpr uint64_t kPollsPerTick = 100;
 constexpr std::chrono::milliseconds kPoll{5};
 // PyTorch gives the threads of its worker server this name.
@@ -98,6 +101,24 @@ bool HasOpen(pid_t pid, const std::string& path) {
     }
   }
   return false;
+}
+
+// Whether what the process has last written to its stdout or stderr may not have been read yet. A
+// signal would cut a write(2) short that waits for the reader, and Python loses the rest (python
+// -u).
+bool MayWaitForItsReader(pid_t pid) {
+  return std::any_of(std::begin(kOutputs), std::end(kOutputs), [pid](int output) {
+    const std::string path = fmt::format("/proc/{}/fd/{}", pid, output);
+    struct stat file{};
+    if (::stat(path.c_str(), &file) != 0) return false;
+    if (!S_ISFIFO(file.st_mode) && !S_ISCHR(file.st_mode)) return false;
+    const base::Fd fd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (!fd) return false;
+    int unread = 0;
+    if (S_ISFIFO(file.st_mode)) return ::ioctl(fd.get(), FIONREAD, &unread) == 0 && unread > 0;
+    pollfd terminal{fd.get(), POLLOUT, 0};
+    return ::poll(&terminal, 1, 0) == 0;
+  });
 }
 
 bool CanBeAsked(const std::string& folder, pid_t pid) {
@@ -249,6 +270,7 @@ class Question::Asking {
  private:
   void Ask(const MainThread& now) {
     const MainThread before = std::exchange(seen_, now);
+    if (MayWaitForItsReader(pid_)) return;
     const int between = SignalBetween(threads_);
     if (now.state == 'S' && before.state == 'S' && now.switches == before.switches) {
       AskAsleep(now.at);

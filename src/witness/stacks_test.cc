@@ -34,6 +34,7 @@ class StacksTest : public testing::Test {
     bool answers = true;
     enum class Main { kSleeps, kRunsPython, kRunsNative, kWaitsForTheLock } main = Main::kSleeps;
     bool another_is_busy = false;
+    int output = -1;  // its stdout
   };
   using Main = Life::Main;
 
@@ -43,6 +44,7 @@ class StacksTest : public testing::Test {
     const pid_t pid = ::fork();
     if (pid == 0) {
       const std::string path = folder_ + "/" + std::to_string(::getpid());
+      if (life.output >= 0) ::dup2(life.output, 1);
       if (life.has_file) {
         file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
         (void)!::write(file_, "rank=3 world=8 parent=0\n", 24);
@@ -158,6 +160,26 @@ TEST_F(StacksTest, AMainThreadThatRunsAnswersBetweenInstructionsOrOnceItIsSeenNo
   End(python);
   End(native);
   End(waits);
+}
+
+// Python would lose the rest of a write that a signal cuts short.
+TEST_F(StacksTest, WhoseOutputHasNotBeenReadIsAskedOnceItHasBeen) {
+  int output[2];
+  ASSERT_EQ(::pipe(output), 0);
+  ASSERT_EQ(::write(output[1], "unread", 6), 6);
+  const pid_t asleep = Fork({.output = output[1]}),
+              python = Fork({.main = Main::kRunsPython, .output = output[1]});
+  Question question(PidsByFolder{{folder_, {asleep, python}}});
+  EXPECT_TRUE(question.Await(std::chrono::milliseconds(300)).empty());
+  EXPECT_TRUE(question.LacksAnswers());
+  char read[6];
+  ASSERT_EQ(::read(output[0], read, 6), 6);
+  EXPECT_EQ(question.Await(std::chrono::seconds(5)),
+            (std::map<pid_t, std::string>{{asleep, "here I am\n"}, {python, "between\n"}}));
+  End(asleep);
+  End(python);
+  ::close(output[0]);
+  ::close(output[1]);
 }
 
 // The signal would end these processes.

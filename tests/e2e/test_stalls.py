@@ -164,6 +164,24 @@ def test_a_rank_that_waits_for_the_consoles_reader_is_not_stopped(tmp_path):
     assert said.count("x" * 4000) == 2000 and "stalled" not in said
 
 
+def test_a_look_cuts_off_nothing_of_what_a_rank_prints(tmp_path):
+    """A signal ends a write to a full pipe before its end, and Python loses the rest."""
+    text = ("import os\n"
+            "import torch, torch.distributed as dist\n"
+            "dist.init_process_group('gloo')\n"
+            "if os.environ['RANK'] == '0':\n"
+            "    for _ in range(80): print('x' * 100000, flush=True)\n"
+            "dist.all_reduce(torch.ones(1))\n")
+    script = tmp_path / "train.py"
+    script.write_text(text)
+    with subprocess.Popen([LAUNCHER, "--python", PYTHON, "--standalone", "--nproc-per-node=2", script],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**ENVIRONMENT, "TMPDIR": str(tmp_path)}) as launch:
+        time.sleep(8)  # it is looked at after 3 s, and after 6
+        said = launch.stdout.read()
+    assert launch.returncode == 0, said[-2000:]
+    assert said.count("x" * 100000) == 80
+
+
 @pytest.mark.parametrize("flags, variables", [(["--on-stall=off"], {}), ([], {"MUSTER_STACKS": "off"}), (["--warm"], {})])
 def test_the_program_sees_nothing_of_it(tmp_path, flags, variables):
     text = ("import os, sys, signal\n"
