@@ -57,6 +57,22 @@ bool IsWarningOfGlog(std::string_view line) {
          !IsOfLauncher(line);
 }
 
+// Without the word in "best error: 0.101" and "val_error=0.119": a metric, which has a fraction.
+std::string WithoutErrorRates(std::string_view lower) {
+  constexpr std::string_view kError = "error";
+  std::string kept(lower);
+  for (size_t at = kept.find(kError); at != kept.npos; at = kept.find(kError, at)) {
+    const std::string_view rest = std::string_view(kept).substr(at + kError.size());
+    const size_t digit = std::min(rest.find_first_not_of(" :="), rest.size());
+    const size_t dot = std::min(rest.find_first_not_of("0123456789", digit), rest.size());
+    const bool is_rate = digit > 0 && dot > digit && rest.substr(dot).starts_with('.') &&
+                         dot + 1 < rest.size() && base::IsDigit(rest[dot + 1]);
+    if (is_rate) kept.erase(at, kError.size());
+    if (!is_rate) at += kError.size();
+  }
+  return kept;
+}
+
 }  // namespace
 
 bool IsElasticsSuccess(std::string_view text) {
@@ -75,7 +91,7 @@ bool ReportsSuccess(std::string_view text) {
   if (IsElasticsSuccess(text)) return true;
   if (text.size() > kLongest) return false;
   const std::string lower = base::ToLower(text);
-  return HasAny(lower, kWords) && !HasAny(lower, kTrouble);
+  return HasAny(lower, kWords) && !HasAny(WithoutErrorRates(lower), kTrouble);
 }
 
 bool IsProgress(std::string_view text) {
@@ -93,8 +109,8 @@ bool IsProgress(std::string_view text) {
   // wandb prints its summary even if the run has failed.
   return text.size() < 400 && !text.starts_with(' ') && !text.starts_with("wandb:") &&
          !text.starts_with("frame #") && (HasCount(text, kCounts) || HasAny(text, kRates)) &&
-         std::any_of(text.begin(), text.end(), base::IsDigit) && !HasAny(text, kTrouble) &&
-         !IsOfLauncher(text);
+         std::any_of(text.begin(), text.end(), base::IsDigit) &&
+         !HasAny(WithoutErrorRates(text), kTrouble) && !IsOfLauncher(text);
 }
 
 bool BeginsWork(std::string_view text) {

@@ -13,6 +13,7 @@
 #include "answers/log/error_file.h"
 #include "answers/log/file_rank.h"
 #include "answers/log/own_rank.h"
+#include "answers/program_words.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -81,6 +82,32 @@ void DropOtherFields(std::vector<File>& files) {
       if (split.is_rank_field) split.rank.reset();
     }
   }
+}
+
+bool DropNumbersOfNodes(std::vector<File>& files) {
+  const auto row_of = [](const File& file, auto is_it) {
+    return std::any_of(file.words.rows.begin(), file.words.rows.end(), [&](const LauncherRow& row) {
+      return row.rank && row.local_rank && !row.is_local && is_it(row);
+    });
+  };
+  std::set<std::string> others;
+  for (const File& file : files) {
+    const std::string name = base::ToLower(file.log->name);
+    const bool is_known = name.find("rank") != name.npos || name.find("attempt_") != name.npos;
+    const bool is_other = file.rank && !is_known && row_of(file, [&file](const LauncherRow& row) {
+                            return row.ended == Ended::kFirst && row.rank != file.rank;
+                          });
+    if (is_other) others.insert(file.log->name);
+  }
+  for (File& file : files) {
+    const bool is_alike = std::any_of(
+        others.begin(), others.end(),
+        [&file](const std::string& other) { return IsSameButNumbers(file.log->name, other); });
+    if (is_alike) file.rank.reset();
+  }
+  return std::any_of(files.begin(), files.end(), [&row_of](const File& file) {
+    return row_of(file, [](const LauncherRow& row) { return *row.local_rank > 0; });
+  });
 }
 
 void NameDescribedByLogs(std::vector<File>& files) {

@@ -15,6 +15,11 @@ void DropOtherFields(std::vector<File>& files);
 // The number of a pod that is described without a label for it may be in the name of its log.
 void NameDescribedByLogs(std::vector<File>& files);
 
+// Of files whose names end in a number: forgets the numbers where torchrun's table in one of them
+// has another rank, because they are the nodes'. Returns whether an agent has several processes, so
+// that Slurm's tasks are agents. (Tables name the local rank, too.)
+bool DropNumbersOfNodes(std::vector<File>& files);
+
 // By what torchrun's agents say of the only process of each file, or of each pod in it: in an
 // elastic job the number in a pod's name is not its rank.
 void NameRanksByAgents(std::vector<File>& files);

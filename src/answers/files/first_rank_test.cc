@@ -636,5 +636,83 @@ TEST(FirstRank, TwoRanksThatWroteAtTheSameTime) {
   EXPECT_EQ(RankNamedIn(evidence), 2);
 }
 
+std::string TorchrunsTable(int rank, int local_rank, const std::string& code) {
+  return fmt::format(
+      "Traceback (most recent call last):\n  File \"/opt/bin/torchrun\", line 8, in <module>\n"
+      "    sys.exit(main())\n"
+      "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n{0}\ntrain.py FAILED\n"
+      "Failures:\n  <NO_OTHER_FAILURES>\nRoot Cause (first observed failure):\n[0]:\n"
+      "  time      : 2024-03-23_03:10:40\n  host      : n3\n  rank      : {1} (local_rank: {2})\n"
+      "  exitcode  : {3} (pid: 53828)\n  error_file: <N/A>\n"
+      "  traceback : To enable traceback see: https://pytorch.org/\n{0}\n",
+      std::string(60, '='), rank, local_rank, code);
+}
+
+std::string RaisedBelow(const std::string& error) {
+  return "Traceback (most recent call last):\n  File \"/w/train.py\", line 51, in <module>\n"
+         "    main()\n" +
+         error + "\n";
+}
+
+TEST(FirstRank, AWarningAboveATracebackThatTorchrunReportsIsOfAnotherRank) {
+  for (const std::string warning : {"No module named 'apex'; falling back to torch.optim.AdamW\n",
+                                    "Failed to reach it (attempt 1/3), retrying in 2s\n"}) {
+    const Evidence evidence =
+        ReadLogs({{"job.log", warning + RaisedBelow("EOFError: Ran out of input") +
+                                  TorchrunsTable(2, 2, "1")}});
+    EXPECT_EQ(Explain(evidence).line, "EOFError: Ran out of input");
+    EXPECT_EQ(RankNamedIn(evidence), 2);
+  }
+}
+
+TEST(FirstRank, ATorchrunsTableKnowsBetterThanTheNumberInAFilesName) {
+  const std::string raised = RaisedBelow("ValueError: no label") + TorchrunsTable(17, 1, "1");
+  for (const std::string name : {"moco-61177-", "ddp_"}) {
+    const Evidence evidence = ReadLogs({{name + "0.out", "epoch 1 loss 0.3\n"},
+                                        {name + "1.out", "epoch 1 loss 0.3\n"},
+                                        {name + "2.out", raised},
+                                        {"slurm-61177.out",
+                                         "srun: error: n3: task 2: Exited with exit code 1\n"
+                                         "srun: error: n1: task 0: Exited with exit code 1\n"}});
+    EXPECT_EQ(Explain(evidence).kind, "exception");
+    EXPECT_EQ(RankNamedIn(evidence), 17);
+  }
+}
+
+TEST(FirstRank, OfAJobWhoseMasterOnlyTheLogNamesWorker0IsRank1) {
+  const Evidence evidence =
+      ReadLogs({{"clip-worker-0.log",
+                 "connecting to (clip-master-0, 23456)\n" + RaisedBelow("ValueError: no label")},
+                {"clip-worker-1.log", "connecting to (clip-master-0, 23456)\n"}});
+  EXPECT_EQ(RankNamedIn(evidence), 1);
+}
+
+TEST(FirstRank, DeepSpeedsLauncherKnowsWhomTheKernelKilled) {
+  const auto judge = [](const std::string& nodes) {
+    const std::string begin = "[2024-05-25 01:00:05,232] [INFO] [launch.py:256:main] ";
+    return RankNamedIn(ReadLogs(
+        {{"dmesg.txt",
+          "[81.1] Out of memory: Killed process 73670 (python) total-vm:9kB, anon-rss:8kB\n"},
+         {"train.log",
+          begin + "nnodes=" + nodes + ", num_local_procs=2, node_rank=0\n" + begin +
+              "process 73669 spawned with command: ['python', 'a.py', '--local_rank=1']\n" + begin +
+              "process 73670 spawned with command: ['python', 'a.py', '--local_rank=2']\n" + begin +
+              "Killing subprocess 73670\n"}}));
+  };
+  EXPECT_EQ(judge("1"), 2);
+  EXPECT_EQ(judge("2"), std::nullopt);
+}
+
+TEST(FirstRank, AnErrorRateInTheLastLineIsNoFailure) {
+  const std::string warn =
+      "gpu-1:311:402 [0] misc/ibvwrap.cc:199 NCCL WARN Call to ibv_open_device failed\n";
+  const auto judge = [&warn](const std::string& last) {
+    return Explain(
+               ReadLogs({{"job.log", warn + "epoch 5 val_error=0.295 top1_err 0.305\n" + last}}))
+        .kind;
+  };
+  EXPECT_NE(judge("Finished training. Best error: 0.101\n"), "fabric");
+}
+
 }  // namespace
 }  // namespace answers

@@ -1,6 +1,9 @@
 #include "answers/files/read_log.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +29,24 @@ namespace {
 
 constexpr size_t kMostLinesOfFile = 20'000;
 
+// Whether a file or a log's line names the master of one of these workers' logs.
+bool NameMasterOf(const std::vector<std::string_view>& names,
+                  const std::function<bool(std::string_view)>& have) {
+  return std::any_of(names.begin(), names.end(), [&have](std::string_view name) {
+    name.remove_prefix(name.rfind('/') + 1);  // 0 if there is none
+    const size_t worker = name.rfind("-worker-");
+    return worker != name.npos && worker > 0 &&
+           have(fmt::format("{}-master-0", name.substr(0, worker)));
+  });
+}
+
+// Whether srun alone names ranks, by the numbers of its tasks.
+bool HasOnlyTasks(const LauncherWords& words) {
+  return !words.rows.empty() && !words.ranks &&
+         std::all_of(words.rows.begin(), words.rows.end(),
+                     [](const LauncherRow& row) { return row.words.starts_with("srun: error: "); });
+}
+
 }  // namespace
 
 std::vector<Line> ReadLines(std::string_view text, size_t limit) {
@@ -46,7 +67,7 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
   const KubeflowPods pods{have("-master-0"), have("-launcher-0-")};
   std::vector<std::string_view> names;
   for (const LogFile& log : files) names.emplace_back(log.name);
-  const std::vector<std::optional<int>> ranks = RanksOfFiles(names);
+  const std::vector<std::optional<int>> ranks = RanksOfFiles(names, NameMasterOf(names, have));
   const LastAttempts last(names);
   std::vector<File> read, errors;
   std::vector<std::pair<const LogFile*, FailureReport>> reports;
@@ -75,6 +96,13 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
         ReadLauncherWords(AreTasksNodes(file) ? WithoutEndsOfTasks(file.texts) : file.texts);
     if (!file.words.ranks) file.words.ranks = file.log->ranks;
     file.pods = ReadDescribedPods(file.texts, pods);
+  }
+  const bool are_agents = DropNumbersOfNodes(read);
+  for (File& file : read) {
+    if (are_agents && HasOnlyTasks(file.words)) {
+      file.words = ReadLauncherWords(WithoutEndsOfTasks(file.texts));
+      file.words.ranks = file.log->ranks;
+    }
   }
   NameDescribedByLogs(read);
   NameRaysFiles(read);

@@ -145,6 +145,27 @@ bool IsDoubtful(const RankLog& log, const Chain& chain, const Chain* launchers) 
          IsOfParent(chain) || (launchers != nullptr && &chain != launchers);
 }
 
+namespace {
+
+// Whether the exception's process ended by an exit code, as torchrun says below the traceback.
+bool EndedBeforeTable(const RankLog& log, const Chain& chain) {
+  if (WasCaught(chain)) return false;
+  const auto& lines = log.lines();
+  const auto has_exit = [&lines](size_t from) {
+    return std::any_of(lines.begin() + static_cast<ptrdiff_t>(from), lines.end(),
+                       [](const Line& line) { return ReportsExit(line.text); });
+  };
+  for (size_t i = chain.end; i < lines.size(); ++i) {
+    const std::string_view text = lines[i].text;
+    if (SaysNothing(text) || IsOfLauncher(text)) continue;
+    const Chain* const next = log.LastChainFrom(i);
+    return next != nullptr && next->begin == i && IsReport(*next) && has_exit(chain.end);
+  }
+  return false;
+}
+
+}  // namespace
+
 std::optional<Finding> FindInException(const RankLog& log, const Chain& chain) {
   const std::string_view before = log.Before(chain.begin);
   // A status may be all that says what ended the program.
@@ -153,8 +174,10 @@ std::optional<Finding> FindInException(const RankLog& log, const Chain& chain) {
                                                    of_last->name == "exit-crash");
   const bool is_report = IsReport(chain) && !is_of_status;
   if (is_report || IsBeforeAside(before) || IsOfDestructor(chain)) return std::nullopt;
-  if (IsHandled(before) && (!log.IsEnd(chain.end) || log.WentOnAfter(before, true)))
+  const bool may_be_handled = IsHandled(before) && !EndedBeforeTable(log, chain);
+  if (may_be_handled && (!log.IsEnd(chain.end) || log.WentOnAfter(before, true))) {
     return std::nullopt;
+  }
   auto found = FindInChain(chain);
   if (!found) return std::nullopt;
   Finding finding = std::move(found->finding);

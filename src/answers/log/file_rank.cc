@@ -185,10 +185,12 @@ std::optional<int> RankOfPod(std::string_view pod, bool has_master) {
   return number ? std::optional(*number + (has_master ? 1 : 0)) : std::nullopt;
 }
 
-std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>& paths) {
-  const bool has_master = std::any_of(paths.begin(), paths.end(), [](std::string_view path) {
-    return StemOf(path).ends_with("-master-0");
-  });
+std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>& paths,
+                                             bool is_master_known) {
+  const bool has_master =
+      is_master_known || std::any_of(paths.begin(), paths.end(), [](std::string_view path) {
+        return StemOf(path).ends_with("-master-0");
+      });
   const bool has_launcher = std::any_of(paths.begin(), paths.end(),
                                         [](std::string_view path) { return IsLaunchersPod(path); });
   std::vector<std::optional<int>> ranks;

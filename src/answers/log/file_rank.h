@@ -30,8 +30,10 @@ bool IsLaunchersPod(std::string_view pod);
 // ("job-worker-2.log", "train-node-0-2-x7f2k.log"), or the last number in which similar names
 // differ ("slurm-8812-5.out", "worker_2.err"). Numbers of nodes and attempts are not ranks, and
 // neither are those that the files of two hosts share ("gpu-a-0.log", "gpu-b-0.log") or that of a
-// pod whose name has no extension. Pure.
-std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>& paths);
+// pod whose name has no extension. `is_master_known`: the job has a master whose log may be
+// missing, so that a worker 0 is not rank 0. Pure.
+std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>& paths,
+                                             bool is_master_known = false);
 
 // Whether the paths differ only in letters that stand alone or in numbers, as those of two hosts
 // do: "gpu-a.log" and "gpu-b.log", "node-0/job.log" and "node-1/job.log". Pure.

@@ -483,6 +483,21 @@ const LauncherRow* FirstOf(const std::vector<LauncherRow>& rows,
   return first == rows.end() ? nullptr : &*first;
 }
 
+// Reads "process 73670 spawned with command: [..., '--local_rank=2', ...]" of DeepSpeed's launcher,
+// if it has only one node.
+void ReadSpawnedOfDeepSpeed(const Lines& lines, RanksOfPids& ranks) {
+  constexpr std::string_view kSpawned = " spawned with command: [";
+  const bool is_one_node = std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
+    return line.find("[launch.py:") != line.npos && NumberBehind(line, " nnodes=") == 1;
+  });
+  for (const std::string_view line : lines) {
+    if (!is_one_node || line.find(kSpawned) == line.npos) continue;
+    const auto pid = NumberBehind(line, "] process ");
+    const auto rank = NumberBehind(line, "'--local_rank=");
+    if (pid && rank) AddRankOfPid(ranks, *pid, rank);
+  }
+}
+
 }  // namespace
 
 void AddRankOfPid(RanksOfPids& ranks, int pid, std::optional<int> rank) {
@@ -555,6 +570,7 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   for (const LauncherRow& row : words.rows) {
     if (row.rank && row.pid) AddRankOfPid(words.ranks_of_pids, *row.pid, row.rank);
   }
+  ReadSpawnedOfDeepSpeed(lines, words.ranks_of_pids);
   KeepOneOfUnordered(words.rows);
   if (const LauncherRow* const first = FirstOf(words.rows, EndsOfMany(lines))) {
     words.first_rank = first->rank;
