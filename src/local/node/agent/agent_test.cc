@@ -377,6 +377,29 @@ TEST_F(AgentTest, WaitsForASecretAndStartsWhenItAppears) {
   EXPECT_TRUE(WaitPhase("p", "Running"));
 }
 
+TEST_F(AgentTest, WhatAppearsWhileAStartLooksForItIsNotMissed) {
+  StartAgent();
+  const auto wants = [](const std::string& pod, const std::string& secret) {
+    return PodBuilder(pod).EnvFrom(
+        "TOKEN", text::Object{{"secretKeyRef", {{"name", secret}, {"key", "token"}}}});
+  };
+  const auto put_secret = [this](const std::string& name) {
+    cluster_.Put(api::kSecrets,
+                 text::Object{{"metadata", {{"name", name}, {"namespace", "default"}}},
+                              {"data", {{"token", "dG9rZW4="}}}});
+  };
+  const std::string first = Put(wants("p", "s"));
+  EXPECT_EQ(WaitingReason("p"), "CreateContainerConfigError");  // from now on Secrets are watched
+  cluster_.OnMissing([&](const std::string& name) {
+    if (name != "t") return;
+    put_secret("t");
+    put_secret("s");
+    EXPECT_TRUE(shims_.WaitStarted(first)) << "so the agent has heard of both";
+  });
+  EXPECT_TRUE(shims_.WaitStarted(Put(wants("q", "t"))));
+  cluster_.OnMissing(nullptr);
+}
+
 TEST_F(AgentTest, APodThatWaitsCanBeDeleted) {
   StartAgent();
   const std::string uid = Put(PodBuilder("p").Container("no-command"));

@@ -107,6 +107,7 @@ void PodKeeper::Begin(Pod& pod) {
 void PodKeeper::Launch(Pod& pod) {
   parts_.loop.Cancel(std::exchange(pod.retry_timer, 0));
   pod.stage = Stage::kStarting;
+  pod.appeared.clear();
   if (!pod.start_time) pod.start_time = parts_.clock.Now();
   if (auto made = base::MakeDirs(DirectoryOf(pod)); !made) {
     return Wait(pod, {"CreateContainerError", made.error().message, {}, NotReady::Retry::kLater});
@@ -138,6 +139,11 @@ void PodKeeper::Wait(Pod& pod, NotReady not_ready) {
   if (EndIfAsked(pod)) return;
   base::LogDebug("pod {}/{} waits: {}: {}", pod.identity.namespace_name, pod.identity.name,
                  not_ready.reason, not_ready.message);
+  const auto& missing = not_ready.missing;
+  const bool has_appeared = std::any_of(missing.begin(), missing.end(), [&pod](const auto& each) {
+    return pod.appeared.contains(each);
+  });
+  if (has_appeared) return Launch(pod);  // after the start had looked for it
   const std::string uid = pod.identity.uid;
   if (not_ready.retry != NotReady::Retry::kNever) {
     const base::Duration wait =
@@ -156,8 +162,9 @@ void PodKeeper::Wait(Pod& pod, NotReady not_ready) {
 
 void PodKeeper::ObjectAppeared(const Reference& reference, std::string_view namespace_name) {
   for (auto& [uid, pod] : pods_) {
-    if (pod.stage != Stage::kWaiting || !pod.not_ready) continue;
     if (pod.identity.namespace_name != namespace_name) continue;
+    if (pod.stage == Stage::kStarting) pod.appeared.insert(reference);
+    if (pod.stage != Stage::kWaiting || !pod.not_ready) continue;
     const auto& missing = pod.not_ready->missing;
     if (std::find(missing.begin(), missing.end(), reference) != missing.end()) Launch(pod);
   }

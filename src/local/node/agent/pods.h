@@ -76,6 +76,7 @@ class PodKeeper {
     std::optional<PodReport> report;
     std::optional<PodFailure> failure;
     std::optional<NotReady> not_ready;
+    std::set<Reference> appeared;  // of its namespace, since its start began
     process::EventLoop::TimerId retry_timer = 0;
     process::EventLoop::TimerId deadline_timer = 0;
     process::EventLoop::TimerId kill_timer = 0;  // kills its shim, once that was told to end

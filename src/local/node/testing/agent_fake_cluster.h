@@ -111,6 +111,11 @@ class FakeCluster {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return watched_ == version_; });
   }
+  // Is called before a request for an object that is missing is answered.
+  void OnMissing(std::function<void(const std::string& name)> on_missing) {
+    const std::lock_guard lock(mutex_);
+    on_missing_ = std::move(on_missing);
+  }
   size_t writes() {
     const std::lock_guard lock(mutex_);
     return writes_;
@@ -171,7 +176,9 @@ class FakeCluster {
    public:
     explicit Connection(FakeCluster& cluster) : cluster_(cluster) {}
     base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
-      return cluster_.Answer(request);
+      net::HttpResponse answer = cluster_.Answer(request);
+      if (answer.status == 404 && request.method == "GET") cluster_.NoteMissing(request);
+      return answer;
     }
     base::Result<std::unique_ptr<net::BodyStream>> Open(const net::HttpRequest& request) override {
       return cluster_.Watch(request);
@@ -261,6 +268,15 @@ class FakeCluster {
                                       {"code", status}});
   }
 
+  void NoteMissing(const net::HttpRequest& request) {
+    std::function<void(const std::string&)> on_missing;
+    {
+      const std::lock_guard lock(mutex_);
+      on_missing = on_missing_;
+    }
+    if (on_missing) on_missing(PlaceOf(*net::ParseTarget(request.target)).name);
+  }
+
   net::HttpResponse Answer(const net::HttpRequest& request) {
     const std::lock_guard lock(mutex_);
     if (is_away_) {
@@ -343,6 +359,7 @@ class FakeCluster {
                                     std::stoll(std::string(target->Query("resourceVersion"))));
   }
 
+  std::function<void(const std::string&)> on_missing_;
   std::mutex mutex_;
   std::condition_variable changed_;
   int64_t version_ = 0;
