@@ -167,9 +167,18 @@ void NameRaysFiles(std::vector<File>& files) {
   for (const File& file : files) {
     for (const std::string_view text : file.texts) actors.ReadRow(text);
   }
+  // Of a worker there are two files, .out and .err. Two hosts may have the same PID.
+  std::map<std::string_view, std::set<std::string_view>> workers;
+  const auto worker_of = [](const File& file) {
+    const std::string_view name = file.log->name;
+    return name.substr(0, name.rfind('.'));
+  };
+  for (const File& file : files) {
+    workers[PidOfRaysFile(file.log->name)].insert(worker_of(file));
+  }
   for (File& file : files) {
     const std::string_view pid = PidOfRaysFile(file.log->name);
-    if (pid.empty()) continue;
+    if (pid.empty() || workers[pid].size() != 1) continue;
     if (const auto rank = actors.RankOf(fmt::format("TrainWorker pid={}", pid))) file.rank = rank;
   }
 }

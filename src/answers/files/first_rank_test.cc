@@ -214,6 +214,15 @@ TEST(FirstRank, TheEnvironmentThatAWorkersLogShows) {
             std::nullopt);
 }
 
+TEST(FirstRank, ACommandToTryIsNoEnvironment) {
+  EXPECT_EQ(RankNamedIn(ReadLogs(
+                {{"job.log",
+                  "Start each process, for example:\n  RANK=3 LOCAL_RANK=1 python train.py\n"
+                  "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\n"
+                  "KeyError: 'k'\n"}})),
+            std::nullopt);
+}
+
 TEST(FirstRank, TheFirstRankOfANodeMayShowItsEnvironmentInTheLogOfAll) {
   const std::string raised =
       "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\nKeyError: 'k'\n";
@@ -412,6 +421,11 @@ TEST(FirstRank, RaysSessionFilesAreOfTheWorkersInTheDriversTable) {
   EXPECT_EQ(rank_in(""), std::nullopt);
   const std::string of_other_host = "- (node_id=0d, ip=10.1.4.9, pid=2202) world_rank=2\n";
   EXPECT_EQ(rank_in(table + of_other_host), std::nullopt) << "two workers have the PID";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"driver.log", table},
+                                  {"a/worker-99ac1f-01000000-2202.err", lost},
+                                  {"b/worker-77e0aa-02000000-2202.err", raised}})),
+            std::nullopt)
+      << "as a worker of another kind on another host";
 }
 
 std::string OfAgent(int rank) {
@@ -521,6 +535,15 @@ TEST(FirstRank, AnEventIsOfAPodThatLeftNoLog) {
                                   {"sam-master-0.log", lost}})),
             std::nullopt)
       << "nobody knows which was first";
+  const std::string of_another =
+      "LAST SEEN   TYPE      REASON    OBJECT              MESSAGE\n"
+      "2m          Warning   Evicted   pod/bert-worker-3   The node was low on resource: "
+      "ephemeral-storage.\n";
+  EXPECT_EQ(
+      RankNamedIn(ReadLogs(
+          {{"events.txt", of_another}, {"sam-master-0.log", lost}, {"sam-worker-1.log", lost}})),
+      std::nullopt)
+      << "a pod of another job";
 }
 
 // `kubectl get pods -o json` without its margins, and what the API server answers.
@@ -558,6 +581,13 @@ TEST(FirstRank, ThePodsOfAListEndedAsItSays) {
                           {"pods.json", list(PodInJson("det-worker-1", "worker", 1, 139, gpus))}})),
             std::nullopt)
       << "a pod of several ranks";
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\nKeyError: 'k'\n";
+  const Evidence piped = ReadLogs({{"det-master-0.log", lost},
+                                   {"det-worker-1.log", raised},
+                                   {"pods.json", list(PodInJson("det-worker-1", "worker", 1, 0))}});
+  EXPECT_EQ(Explain(piped).line, "KeyError: 'k'") << "python train.py | tee log";
+  EXPECT_EQ(RankNamedIn(piped), 2);
 }
 
 TEST(FirstRank, TheOnlyContainerThatFailedIsThePods) {
@@ -586,6 +616,12 @@ TEST(FirstRank, TheOnlyContainerThatFailedIsThePods) {
       name_in("  containerStatuses:\n  - lastState:\n      terminated:\n        exitCode: 139\n"
               "    name: pytorch\n    state:\n      waiting:\n        reason: CrashLoopBackOff\n"),
       "det-worker-1.log");
+  EXPECT_NE(
+      name_in("  containerStatuses:\n  - lastState:\n      terminated:\n        exitCode: 139\n"
+              "    name: pytorch\n    state:\n      running:\n        startedAt: "
+              "\"2026-06-19T13:26:08Z\"\n"),
+      "det-worker-1.log")
+      << "it runs again";
 }
 
 TEST(FirstRank, WhatFrameworksPrintOfEachProcess) {
@@ -634,6 +670,12 @@ TEST(FirstRank, TwoRanksThatWroteAtTheSameTime) {
         "[10.0.0.7]:4100\n"}});
   EXPECT_EQ(Explain(evidence).line, "KeyError: 'k'");
   EXPECT_EQ(RankNamedIn(evidence), 2);
+  const Evidence told = ReadLogs(
+      {{"job.log",
+        "[rank1]: told by [rank3]: KeyError (ignored)\n"
+        "[rank1]: [rank1]: Traceback (most recent call last):\n"
+        "[rank1]: [rank1]:   File \"/w/a.py\", line 3, in f\n[rank1]: [rank1]: KeyError: 'k'\n"}});
+  EXPECT_EQ(RankNamedIn(told), 1);
 }
 
 std::string TorchrunsTable(int rank, int local_rank, const std::string& code) {

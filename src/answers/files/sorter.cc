@@ -237,8 +237,13 @@ void Sorter::NotePodsWithoutLogs() {
 
 void Sorter::NoteEndsOfPods() {
   constexpr int kSignals = 128;
+  std::set<std::string, std::less<>> jobs;  // of the logs
+  for (const Rank& rank : evidence_.ranks) jobs.emplace(JobOfPod(rank.name));
+  jobs.erase("");
   for (const auto& [name, pod] : ended_pods_) {
+    if (*pod.exit_code == 0) continue;
     std::vector<size_t> places = PlacesOfPod(name);
+    if (places.empty() && !jobs.empty() && !jobs.contains(JobOfPod(name))) continue;
     if (places.empty() && !pod.may_have_several && (pod.rank || *pod.exit_code > kSignals)) {
       if (pod.rank && Knows(*pod.rank)) continue;  // by a log of another name
       Rank& rank = RankFor(name, pod.rank, "", 0);

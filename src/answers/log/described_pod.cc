@@ -98,7 +98,7 @@ void FindEnd(const KubectlText& lines, DescribedPod& pod) {
     bool is_last_state = false;  // of the attempt before
   };
   std::vector<End> ends;
-  bool is_other = false, is_last_state = false;
+  bool is_other = false, is_last_state = false, is_running = false;
   for (size_t i = pod.begin; i < pod.end; ++i) {
     const auto field = ReadYamlField(lines[i]);
     if (!field) continue;
@@ -111,6 +111,7 @@ void FindEnd(const KubectlText& lines, DescribedPod& pod) {
     if (key == "state" || key == "State") is_last_state = false;
     if (key == "lastState" || key == "Last State") is_last_state = true;
     if (is_other) continue;
+    is_running = is_running || key == "running" || (key == "State" && field->value == "Running");
     const bool is_code = key == "exitCode" || key == "Exit Code";
     const auto code = is_code ? RankOfDigits(field->value) : std::nullopt;
     if (code) ends.push_back({*code, std::nullopt, is_last_state});
@@ -124,6 +125,8 @@ void FindEnd(const KubectlText& lines, DescribedPod& pod) {
     }
   };
   keep([](const End& end) { return !end.is_last_state; });
+  // It has been started again.
+  if (is_running && !ends.empty() && ends[0].is_last_state) return;
   if (ends.size() > 1) keep([](const End& end) { return end.code != 0; });
   const bool is_start_again = ends.size() == 1 && ends[0].is_last_state && ends[0].code == 0;
   if (ends.size() != 1 || is_start_again) return;
@@ -234,12 +237,16 @@ void ReadObjects(const KubectlText& lines, const KubeflowPods& of_job,
   }
 }
 
+// At least the beginning of the value, if it is larger.
+constexpr size_t kMostPrinted = 64 << 20;
 void Print(const text::Json& value, size_t indent, std::string& printed) {
+  if (printed.size() > kMostPrinted) return;
   const std::string margin(indent + 4, ' ');
   const auto add_all = [&](const auto& items, char begin, char end, auto add_key) {
     printed += begin;
     bool is_first = true;
     for (const auto& item : items) {
+      if (printed.size() > kMostPrinted) return;
       printed += (is_first ? "\n" : ",\n") + margin;
       is_first = false;
       add_key(item);

@@ -382,7 +382,8 @@ std::optional<Record> ReadRecord(std::string_view line, const RanksOfPids& ranks
   std::string below = is_whole ? "" : EcsTracebackOf(fields);
   if (!is_whole && below.empty()) below = TracebackIn(fields);
   const std::string rank = RankOf(fields);
-  if (rank.empty()) record.before += RankOfProcess(fields, ranks);
+  // The containers of several pods have the same PIDs.
+  if (rank.empty() && PodOf(fields).empty()) record.before += RankOfProcess(fields, ranks);
   record.head = rank + LevelOf(fields, is_whole || !below.empty());
   if (logged.starts_with(kTracebackHeader)) record.lines.emplace_back();
   AddLines(record.lines, logged);

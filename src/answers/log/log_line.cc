@@ -270,14 +270,15 @@ bool TakeTask(LogLine& line) {
 // Takes "ERROR\t2026-03-02 10:11:04 +0000\tworkerpool1-0\t", as `gcloud ai custom-jobs stream-logs`
 // prints lines of Vertex AI.
 bool TakeVertex(LogLine& line) {
-  constexpr size_t kLongest = 160;
+  constexpr size_t kLongest = 160, kStamp = 25, kZone = 20;  // "2026-03-02 10:11:04 +0000"
   std::string_view text = line.text;
   const size_t level = text.find('\t');
   if (level == 0 || level > 10 || text.find_first_not_of(kCapitals) != level) return false;
   const std::string_view stamp = text.substr(level + 1);
   const size_t time = stamp.find('\t');
   const size_t name = time == stamp.npos ? time : stamp.find('\t', time + 1);
-  if (name == stamp.npos || name > kLongest) return false;
+  if (name == stamp.npos || name > kLongest || time != kStamp) return false;
+  if (stamp[kZone] != '+' && stamp[kZone] != '-') return false;
   const auto own_time = ReadOwnStamp(stamp.substr(0, time));
   const std::string_view replica = stamp.substr(time + 1, name - time - 1);
   if (!own_time || replica.empty() || replica.find(' ') != replica.npos) return false;
@@ -509,7 +510,8 @@ size_t FindSecondRank(std::string_view line) {
   if (!line.starts_with(kBegin)) return line.npos;
   for (size_t at = line.find(kBegin, 1); at != line.npos; at = line.find(kBegin, at + 1)) {
     std::string_view rest = line.substr(at + kBegin.size());
-    if (TakeNumber(rest) && rest.starts_with("]: ")) return at;
+    // "[rank0]: [rank0]: Traceback" has its rank twice, and " [rank3]: " is what the line tells.
+    if (line[at - 1] != ' ' && TakeNumber(rest) && rest.starts_with("]: ")) return at;
   }
   return line.npos;
 }

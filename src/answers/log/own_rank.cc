@@ -75,16 +75,22 @@ std::optional<int> RankBy(const Naming& naming, std::string_view text) {
 using Variables = std::map<std::string_view, std::set<std::string_view>>;
 
 // Adds those of "RANK=6", "export RANK=6", "declare -x RANK=\"6\"" and "RANK=6, WORLD_SIZE=8
-// ready".
+// ready", but not those of a command to try: "RANK=3 python train.py".
 void AddVariables(std::string_view line, Variables& variables) {
   constexpr std::string_view kName = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   line = base::Trim(line);
   for (const std::string_view before : {"+ ", "export ", "declare -x "}) {
     if (line.starts_with(before)) line.remove_prefix(before.size());
   }
+  Variables found;
   while (!line.empty()) {
     const size_t sign = line.find_first_not_of(kName);
-    if (sign == 0 || sign == line.npos || line[sign] != '=') return;
+    if (sign == 0 || sign == line.npos || line[sign] != '=') {
+      for (const std::string_view command : {"python", "torchrun", "bash", "sh ", "./", "uv run"}) {
+        if (line.starts_with(command)) return;
+      }
+      break;
+    }
     const std::string_view rest = line.substr(sign + 1);
     const size_t end = std::min(rest.find(' '), rest.size());
     std::string_view value = rest.substr(0, end);
@@ -92,9 +98,10 @@ void AddVariables(std::string_view line, Variables& variables) {
     if (value.size() > 2 && (value[0] == '"' || value[0] == '\'') && value.back() == value[0]) {
       value = value.substr(1, value.size() - 2);
     }
-    variables[line.substr(0, sign)].insert(value);
+    found[line.substr(0, sign)].insert(value);
     line = base::Trim(rest.substr(end));
   }
+  for (const auto& [name, values] : found) variables[name].insert(values.begin(), values.end());
 }
 
 // Adds what Accelerate's state and Lightning say of the process in words of their own.

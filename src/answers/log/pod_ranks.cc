@@ -1,5 +1,7 @@
 #include "answers/log/pod_ranks.h"
 
+#include <algorithm>
+
 #include "answers/log/cluster_words.h"
 
 namespace answers {
@@ -21,6 +23,16 @@ std::string_view InstanceOf(std::string_view pod) {
 }
 
 }  // namespace
+
+std::string_view JobOfPod(std::string_view name) {
+  name = NameOfLog(name);
+  size_t end = 0;
+  for (const std::string_view role : {"-master-", "-worker-", "-launcher-", "-node-"}) {
+    const size_t at = name.rfind(role);
+    if (at != name.npos) end = std::max(end, at);
+  }
+  return name.substr(0, end);
+}
 
 void PodRanks::Add(const std::vector<std::string_view>& lines,
                    const std::vector<DescribedPod>& pods) {
@@ -45,7 +57,7 @@ std::optional<int> PodRanks::RankOf(std::string_view pod, const RanksOfLogs& log
     const auto log = name.empty() ? logs.end() : logs.find(name);
     if (log != logs.end()) found.insert(log->second.begin(), log->second.end());
   }
-  if (found.empty() && are_names_ranks_) return RankByName(pod);
+  if (found.empty() && are_names_ranks_ && jobs_.contains(JobOfPod(pod))) return RankByName(pod);
   return found.size() == 1 ? *found.begin() : std::nullopt;
 }
 
@@ -66,6 +78,7 @@ void PodRanks::NameRanksOf(Evidence& evidence, const KubeflowPods& of_job) {
   for (const auto& [name, ranks] : logs) {
     const auto rank = RankByName(name);
     named += rank.has_value();
+    if (rank) jobs_.insert(JobOfPod(name));
     agreeing += rank && ranks == std::set{rank};
   }
   are_names_ranks_ = named > 0 && agreeing == named;

@@ -13,6 +13,10 @@
 
 namespace answers {
 
+// "sam" of Kubeflow's pods "sam-worker-3", "sam-master-0", "sam-node-0-2-x7f2k", and of their logs;
+// "" of others. Pure.
+std::string_view JobOfPod(std::string_view name);
+
 class PodRanks {
  public:
   // Reads where pods were in a file's lines, and which ranks the pods are that these describe.
@@ -27,7 +31,7 @@ class PodRanks {
   // By the logs' names without their extensions.
   using RanksOfLogs = std::map<std::string_view, std::set<std::optional<int>>>;
 
-  // By the name that Kubeflow's trainers give a pod of one process.
+  // By the name that Kubeflow's trainers give a pod of one process. Of the jobs of the logs.
   std::optional<int> RankByName(std::string_view pod) const;
 
   std::optional<int> RankOf(std::string_view pod, const RanksOfLogs& logs) const;
@@ -37,7 +41,8 @@ class PodRanks {
   // nullopt: the pod may have several
   std::map<std::string, std::optional<int>, std::less<>> described_;
   KubeflowPods of_job_;
-  bool are_names_ranks_ = false;  // those of the pods that have logs
+  std::set<std::string_view> jobs_;  // of the logs
+  bool are_names_ranks_ = false;     // those of the pods that have logs
 };
 
 }  // namespace answers
