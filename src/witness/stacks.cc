@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -103,22 +104,24 @@ bool HasOpen(pid_t pid, const std::string& path) {
   return false;
 }
 
-// Whether what the process has last written to its stdout or stderr may not have been read yet. A
-// signal would cut a write(2) short that waits for the reader, and Python loses the rest (python
-// -u).
-bool MayWaitForItsReader(pid_t pid) {
-  return std::any_of(std::begin(kOutputs), std::end(kOutputs), [pid](int output) {
-    const std::string path = fmt::format("/proc/{}/fd/{}", pid, output);
+// How much of the process's stdout and stderr has not been read yet; nullopt if one of them takes
+// no more, so that a write(2) may be waiting there. A signal would cut that short, and Python loses
+// the rest (python -u).
+using Unread = std::optional<std::array<int, std::size(kOutputs)>>;
+Unread UnreadOf(pid_t pid) {
+  std::array<int, std::size(kOutputs)> unread{};
+  for (size_t i = 0; i < unread.size(); ++i) {
+    const std::string path = fmt::format("/proc/{}/fd/{}", pid, kOutputs[i]);
     struct stat file{};
-    if (::stat(path.c_str(), &file) != 0) return false;
-    if (!S_ISFIFO(file.st_mode) && !S_ISCHR(file.st_mode)) return false;
+    if (::stat(path.c_str(), &file) != 0) continue;
+    if (!S_ISFIFO(file.st_mode) && !S_ISCHR(file.st_mode)) continue;
     const base::Fd fd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-    if (!fd) return false;
-    int unread = 0;
-    if (S_ISFIFO(file.st_mode)) return ::ioctl(fd.get(), FIONREAD, &unread) == 0 && unread > 0;
-    pollfd terminal{fd.get(), POLLOUT, 0};
-    return ::poll(&terminal, 1, 0) == 0;
-  });
+    if (!fd) continue;
+    pollfd output{fd.get(), POLLOUT, 0};
+    if (::poll(&output, 1, 0) == 0) return std::nullopt;
+    if (S_ISFIFO(file.st_mode)) (void)::ioctl(fd.get(), FIONREAD, &unread[i]);
+  }
+  return unread;
 }
 
 bool CanBeAsked(const std::string& folder, pid_t pid) {
@@ -251,6 +254,7 @@ class Question::Asking {
     // it must stay.
     if (SizeOf(file_) > kLongestFile) (void)::truncate(file_.c_str(), 256);
     size_ = SizeOf(file_);
+    unread_ = UnreadOf(pid_);
   }
 
   pid_t pid() const { return pid_; }
@@ -270,7 +274,9 @@ class Question::Asking {
  private:
   void Ask(const MainThread& now) {
     const MainThread before = std::exchange(seen_, now);
-    if (MayWaitForItsReader(pid_)) return;
+    // It neither waits in a write nor is within one.
+    const Unread unread = UnreadOf(pid_), unread_before = std::exchange(unread_, unread);
+    if (!unread || unread != unread_before) return;
     const int between = SignalBetween(threads_);
     if (now.state == 'S' && before.state == 'S' && now.switches == before.switches) {
       AskAsleep(now.at);
@@ -316,6 +322,7 @@ class Question::Asking {
   std::optional<MainThread> asked_between_;  // then it was asked to answer between instructions
   bool was_asked_ = false;                   // by faulthandler
   bool is_busy_ = false;
+  Unread unread_;
   Sleeps others_;
   std::optional<Instant> others_seen_;
 };

@@ -163,19 +163,21 @@ TEST_F(StacksTest, AMainThreadThatRunsAnswersBetweenInstructionsOrOnceItIsSeenNo
 }
 
 // Python would lose the rest of a write that a signal cuts short.
-TEST_F(StacksTest, WhoseOutputHasNotBeenReadIsAskedOnceItHasBeen) {
+TEST_F(StacksTest, WhoseOutputTakesNoMoreIsAskedOnceItHasBeenRead) {
   int output[2];
   ASSERT_EQ(::pipe(output), 0);
-  ASSERT_EQ(::write(output[1], "unread", 6), 6);
+  const std::string full(static_cast<size_t>(::fcntl(output[1], F_GETPIPE_SZ)), 'x');
+  ASSERT_EQ(::write(output[1], full.data(), full.size()), static_cast<ssize_t>(full.size()));
   const pid_t asleep = Fork({.output = output[1]}),
               python = Fork({.main = Main::kRunsPython, .output = output[1]});
   Question question(PidsByFolder{{folder_, {asleep, python}}});
   EXPECT_TRUE(question.Await(std::chrono::milliseconds(300)).empty());
   EXPECT_TRUE(question.LacksAnswers());
-  char read[6];
-  ASSERT_EQ(::read(output[0], read, 6), 6);
+  std::string read(full.size() / 2, '\0');
+  ASSERT_EQ(::read(output[0], read.data(), read.size()), static_cast<ssize_t>(read.size()));
   EXPECT_EQ(question.Await(std::chrono::seconds(5)),
-            (std::map<pid_t, std::string>{{asleep, "here I am\n"}, {python, "between\n"}}));
+            (std::map<pid_t, std::string>{{asleep, "here I am\n"}, {python, "between\n"}}))
+      << "half of it is read, and nothing more is written";
   End(asleep);
   End(python);
   ::close(output[0]);

@@ -15,6 +15,7 @@ import pytest
 
 from embedded_cluster import EmbeddedCluster
 from ports import free_port
+from waiting import await_words
 
 JOB = """
 apiVersion: kubeflow.org/v1
@@ -370,6 +371,8 @@ def test_edit_and_replace(cluster, idle):
         file.write('#!/bin/sh\nsed -i "s/team: a/team: edited/" "$1"\n')
     os.chmod(editor, 0o755)
     assert "edited" in cluster.kubectl("edit", "pytorchjob", idle, env={"EDITOR": editor})
+    # Then nobody else writes it.
+    await_words("Suspended", lambda: cluster.kubectl("get", "pytorchjob", idle, "-o", "jsonpath={.status.conditions[*].type}"))
     job = json.loads(cluster.kubectl("get", "pytorchjob", idle, "-o", "json"))
     assert job["metadata"]["labels"]["team"] == "edited"
     job["metadata"]["labels"]["team"] = "replaced"
