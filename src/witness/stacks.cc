@@ -274,11 +274,14 @@ class Question::Asking {
  private:
   void Ask(const MainThread& now) {
     const MainThread before = std::exchange(seen_, now);
-    // It neither waits in a write nor is within one.
     const Unread unread = UnreadOf(pid_), unread_before = std::exchange(unread_, unread);
     if (!unread || unread != unread_before) return;
+    const bool is_asleep =
+        now.state == 'S' && before.state == 'S' && now.switches == before.switches;
+    // Then it may be within a write, and its reader slow.
+    if (!is_asleep && unread != Unread(std::in_place)) return;
     const int between = SignalBetween(threads_);
-    if (now.state == 'S' && before.state == 'S' && now.switches == before.switches) {
+    if (is_asleep) {
       AskAsleep(now.at);
     } else if (!asked_between_) {
       if (Send(between)) asked_between_ = now;
