@@ -15,7 +15,7 @@ import pytest
 
 from embedded_cluster import EmbeddedCluster
 from ports import free_port
-from waiting import await_words
+from waiting import await_true, await_words
 
 JOB = """
 apiVersion: kubeflow.org/v1
@@ -406,8 +406,13 @@ def test_delete_cascades(cluster, cascade):
     cluster.kubectl("apply", "-f", "-", stdin=JOB.format(name=name, command="true"))
     cluster.kubectl("wait", "--for=condition=Succeeded", f"pytorchjob/{name}", "--timeout=60s")
     cluster.kubectl("delete", "pytorchjob", name, f"--cascade={cascade}", "--timeout=30s")
-    left = cluster.kubectl("get", "pods", "-o", "name", "-l", f"training.kubeflow.org/job-name={name}")
-    assert bool(left) == (cascade == "orphan")
+
+    def left():
+        return cluster.kubectl("get", "pods", "-o", "name", "-l", f"training.kubeflow.org/job-name={name}")
+
+    if cascade == "background":  # the pods go after the job
+        await_true(lambda: not left())
+    assert bool(left()) == (cascade == "orphan")
 
 
 def test_errors_in_kubernetes_words(cluster):
