@@ -147,41 +147,34 @@ def test_on_stall_restart(tmp_path, warm):
         assert "restart 1 of 1" in launch.said()
 
 
-def test_a_rank_that_waits_for_the_consoles_reader_is_not_stopped(tmp_path):
+def said_to_a_late_reader(tmp_path, seconds, lines, length, *flags):
+    """What `launch` says to whoever reads its console only then: a pager, or a terminal that was stopped. Rank 0 prints that many
+    lines of x."""
     text = ("import os\n"
             "import torch, torch.distributed as dist\n"
             "dist.init_process_group('gloo')\n"
             "if os.environ['RANK'] == '0':\n"
-            "    for _ in range(2000): print('x' * 4000, flush=True)\n"
+            f"    for _ in range({lines}): print('x' * {length}, flush=True)\n"
             "dist.all_reduce(torch.ones(1))\n"
             "dist.destroy_process_group()\n")  # torch 1.13 may abort in a thread of gloo's at the end without
     script = tmp_path / "train.py"
     script.write_text(text)
-    with subprocess.Popen([LAUNCHER, "--python", PYTHON, "--standalone", "--nproc-per-node=2", "--on-stall=stop", script],
+    with subprocess.Popen([LAUNCHER, "--python", PYTHON, "--standalone", "--nproc-per-node=2", *flags, script],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**ENVIRONMENT, "TMPDIR": str(tmp_path)}) as launch:
-        time.sleep(12)  # a pager, or a terminal that was stopped
+        time.sleep(seconds)
         said = launch.stdout.read()
     assert launch.returncode == 0, said[-2000:]
-    assert said.count("x" * 4000) == 2000 and "stalled" not in said
+    assert said.count("x" * length) == lines
+    return said
+
+
+def test_a_rank_that_waits_for_the_consoles_reader_is_not_stopped(tmp_path):
+    assert "stalled" not in said_to_a_late_reader(tmp_path, 12, 2000, 4000, "--on-stall=stop")
 
 
 def test_a_look_cuts_off_nothing_of_what_a_rank_prints(tmp_path):
-    """A signal ends a write to a full pipe before its end, and Python loses the rest."""
-    text = ("import os\n"
-            "import torch, torch.distributed as dist\n"
-            "dist.init_process_group('gloo')\n"
-            "if os.environ['RANK'] == '0':\n"
-            "    for _ in range(80): print('x' * 100000, flush=True)\n"
-            "dist.all_reduce(torch.ones(1))\n"
-            "dist.destroy_process_group()\n")  # torch 1.13 may abort in a thread of gloo's at the end without
-    script = tmp_path / "train.py"
-    script.write_text(text)
-    with subprocess.Popen([LAUNCHER, "--python", PYTHON, "--standalone", "--nproc-per-node=2", script],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**ENVIRONMENT, "TMPDIR": str(tmp_path)}) as launch:
-        time.sleep(8)  # it is looked at after 3 s, and after 6
-        said = launch.stdout.read()
-    assert launch.returncode == 0, said[-2000:]
-    assert said.count("x" * 100000) == 80
+    """A signal ends a write to a full pipe before its end, and Python loses the rest. It is looked at after 3 s, and after 6."""
+    said_to_a_late_reader(tmp_path, 8, 80, 100000)
 
 
 @pytest.mark.parametrize("flags, variables", [(["--on-stall=off"], {}), ([], {"MUSTER_STACKS": "off"}), (["--warm"], {})])

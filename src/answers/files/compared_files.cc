@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 #include "answers/log/attempt.h"
 #include "answers/log/error_file.h"
 #include "answers/log/file_rank.h"
+#include "answers/log/node_task.h"
 #include "answers/log/own_rank.h"
 #include "answers/program_words.h"
 #include "base/strings.h"
@@ -41,6 +43,20 @@ std::map<std::string_view, std::vector<std::string_view>> TextsByPods(const File
   }
   if (texts.size() > 1) texts.erase("");
   return texts;
+}
+
+// Whether torchrun's table in the file has such a row: it names the local rank, too.
+bool HasRowOfTable(const File& file, const std::function<bool(const LauncherRow&)>& is_it) {
+  return std::any_of(file.words.rows.begin(), file.words.rows.end(), [&](const LauncherRow& row) {
+    return row.rank && row.local_rank && !row.is_local && is_it(row);
+  });
+}
+
+// Whether srun alone names ranks, by the numbers of its tasks.
+bool HasOnlyTasks(const LauncherWords& words) {
+  return !words.rows.empty() && !words.ranks &&
+         std::all_of(words.rows.begin(), words.rows.end(),
+                     [](const LauncherRow& row) { return row.words.starts_with("srun: error: "); });
 }
 
 void SetRank(File& file, std::string_view pod, int rank) {
@@ -84,17 +100,12 @@ void DropOtherFields(std::vector<File>& files) {
   }
 }
 
-bool DropNumbersOfNodes(std::vector<File>& files) {
-  const auto row_of = [](const File& file, auto is_it) {
-    return std::any_of(file.words.rows.begin(), file.words.rows.end(), [&](const LauncherRow& row) {
-      return row.rank && row.local_rank && !row.is_local && is_it(row);
-    });
-  };
+void DropNumbersOfNodes(std::vector<File>& files) {
   std::set<std::string> others;
   for (const File& file : files) {
     const std::string name = base::ToLower(file.log->name);
     const bool is_known = name.find("rank") != name.npos || name.find("attempt_") != name.npos;
-    const bool is_other = file.rank && !is_known && row_of(file, [&file](const LauncherRow& row) {
+    const bool is_other = file.rank && !is_known && HasRowOfTable(file, [&file](const auto& row) {
                             return row.ended == Ended::kFirst && row.rank != file.rank;
                           });
     if (is_other) others.insert(file.log->name);
@@ -105,9 +116,17 @@ bool DropNumbersOfNodes(std::vector<File>& files) {
         [&file](const std::string& other) { return IsSameButNumbers(file.log->name, other); });
     if (is_alike) file.rank.reset();
   }
-  return std::any_of(files.begin(), files.end(), [&row_of](const File& file) {
-    return row_of(file, [](const LauncherRow& row) { return *row.local_rank > 0; });
+}
+
+void DropEndsOfAgents(std::vector<File>& files) {
+  const bool has_several = std::any_of(files.begin(), files.end(), [](const File& file) {
+    return HasRowOfTable(file, [](const LauncherRow& row) { return *row.local_rank > 0; });
   });
+  for (File& file : files) {
+    if (!has_several || !HasOnlyTasks(file.words)) continue;
+    file.words = ReadLauncherWords(WithoutEndsOfTasks(file.texts));
+    file.words.ranks = file.log->ranks;
+  }
 }
 
 void NameDescribedByLogs(std::vector<File>& files) {

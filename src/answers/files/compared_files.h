@@ -16,9 +16,12 @@ void DropOtherFields(std::vector<File>& files);
 void NameDescribedByLogs(std::vector<File>& files);
 
 // Of files whose names end in a number: forgets the numbers where torchrun's table in one of them
-// has another rank, because they are the nodes'. Returns whether an agent has several processes, so
-// that Slurm's tasks are agents. (Tables name the local rank, too.)
-bool DropNumbersOfNodes(std::vector<File>& files);
+// has another rank, because they are the nodes'.
+void DropNumbersOfNodes(std::vector<File>& files);
+
+// Where an agent of torchrun's has several processes, Slurm's tasks are agents: forgets how srun
+// says that they ended.
+void DropEndsOfAgents(std::vector<File>& files);
 
 // By what torchrun's agents say of the only process of each file, or of each pod in it: in an
 // elastic job the number in a pod's name is not its rank.

@@ -40,13 +40,6 @@ bool NameMasterOf(const std::vector<std::string_view>& names,
   });
 }
 
-// Whether srun alone names ranks, by the numbers of its tasks.
-bool HasOnlyTasks(const LauncherWords& words) {
-  return !words.rows.empty() && !words.ranks &&
-         std::all_of(words.rows.begin(), words.rows.end(),
-                     [](const LauncherRow& row) { return row.words.starts_with("srun: error: "); });
-}
-
 }  // namespace
 
 std::vector<Line> ReadLines(std::string_view text, size_t limit) {
@@ -97,13 +90,8 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
     if (!file.words.ranks) file.words.ranks = file.log->ranks;
     file.pods = ReadDescribedPods(file.texts, pods);
   }
-  const bool are_agents = DropNumbersOfNodes(read);
-  for (File& file : read) {
-    if (are_agents && HasOnlyTasks(file.words)) {
-      file.words = ReadLauncherWords(WithoutEndsOfTasks(file.texts));
-      file.words.ranks = file.log->ranks;
-    }
-  }
+  DropNumbersOfNodes(read);
+  DropEndsOfAgents(read);
   NameDescribedByLogs(read);
   NameRaysFiles(read);
   NameRanksByAgents(read);

@@ -261,9 +261,7 @@ void Sorter::NoteEndsOfPods() {
 std::vector<size_t> Sorter::PlacesOfPod(std::string_view pod) const {
   std::vector<size_t> places;
   for (size_t i = 0; i < evidence_.ranks.size(); ++i) {
-    std::string_view name = evidence_.ranks[i].name;
-    name.remove_prefix(name.rfind('/') + 1);  // 0 if there is none
-    if (name == pod || (Take(name, pod) && (name == ".log" || name == ".txt"))) places.push_back(i);
+    if (NameOfLog(evidence_.ranks[i].name) == pod) places.push_back(i);
   }
   return places;
 }
@@ -289,10 +287,10 @@ void Sorter::AddWords(const File& file, const std::string& name, int attempt) {
     if (row.is_local && has_unknown_nodes_) continue;
     if (!IsHere(row, words)) continue;
     Note(row, source, attempt);
+    if (!row.has_exception) continue;
     // Ray's driver and its controller print the same exception.
     for (const Split& split : file.lines) {
-      const bool is_it = row.has_exception && !split.pod.empty() && split.line.text == row.words;
-      if (is_it) Note(row, split.pod, attempt);
+      if (!split.pod.empty() && split.line.text == row.words) Note(row, split.pod, attempt);
     }
   }
   const bool is_unknown = words.is_first_local && has_unknown_nodes_;
@@ -313,7 +311,7 @@ void Sorter::NoteDevices(const File& file, const std::string& name, int attempt)
 }
 
 bool Sorter::IsOfSeveral(const Rank& rank) const {
-  if (is_first_local_) return false;
+  if (is_first_local_ || !evidence_.first_rank) return false;
   return std::any_of(evidence_.ranks.begin(), evidence_.ranks.end(), [&](const Rank& other) {
     return other.rank && other.rank == evidence_.first_rank && other.name == rank.name;
   });

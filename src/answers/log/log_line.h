@@ -25,16 +25,15 @@ struct LogLine {
 };
 
 // Removes, in any order and number: an RFC 3339 time (kubectl logs --timestamps, CRI with its
-// stream and tag), "[pod/NAME/CONTAINER] " (kubectl logs --prefix; with "/index=2" behind the
-// container json_record.h), "[NAME-master-0] " (muster logs
-// --all), "[rank3]:" (PyTorch), "[default3]:" (torchrun --tee: a local rank, of any role), "[3]: "
-// (muster launch), "3: " (srun -l), "[1,3]<stderr>:" (mpirun --tag-output), "[3]<stderr>:"
-// (horovodrun), "[HOST:mpi_rank_3]" (MVAPICH), "worker-1  | " (docker
-// compose), "a-worker-0 pytorch " and "a-node-0-2-x7f2k node " (stern), "(TrainWorker pid=7,
-// ip=10.0.0.2) " (Ray), "Mar 02 10:11:04 HOST PROGRAM[7]: " (syslog), "ERROR\t2026-03-02
-// 10:11:04 +0000\tworkerpool1-0\t" (Vertex AI), "[2026-03-02 10:11:04] " or the same without
-// brackets (loggers). Stamps of other loggers are read and kept.
-// The text is a part of `line`.
+// stream and tag), "[pod/NAME/CONTAINER] " (kubectl logs --prefix; json_record.h adds "/index=2"
+// behind the container), "[NAME-master-0] " (muster logs --all), "[rank3]:" (PyTorch),
+// "[default3]:" (torchrun --tee: a local rank, of any role), "[3]: " (muster launch), "3: " (srun
+// -l), "[1,3]<stderr>:" (mpirun --tag-output), "[3]<stderr>:" (horovodrun), "[HOST:mpi_rank_3]"
+// (MVAPICH), "worker-1  | " (docker compose), "a-worker-0 pytorch " and "a-node-0-2-x7f2k node "
+// (stern), "(TrainWorker pid=7, ip=10.0.0.2) " (Ray), "Mar 02 10:11:04 HOST PROGRAM[7]: " (syslog),
+// "ERROR\t2026-03-02 10:11:04 +0000\tworkerpool1-0\t" (Vertex AI), "[2026-03-02 10:11:04] " or the
+// same without brackets (loggers). Stamps of other loggers are read and kept. The text is a part of
+// `line`.
 LogLine ReadLogLine(std::string_view line);
 
 // Without the sequences that colour a terminal, also where a copy of the log lost their first

@@ -7,13 +7,6 @@
 namespace answers {
 namespace {
 
-// The part of a log's name that is its pod's, or that of the Job's instance which has the pod.
-std::string_view NameOfLog(std::string_view name) {
-  name.remove_prefix(name.rfind('/') + 1);  // 0 if there is none
-  if (name.ends_with(".log") || name.ends_with(".txt")) name.remove_suffix(4);
-  return name;
-}
-
 // The name of the instance for which a Job's controller has made a pod of this name; "" if it
 // makes no such names.
 std::string_view InstanceOf(std::string_view pod) {
@@ -23,6 +16,12 @@ std::string_view InstanceOf(std::string_view pod) {
 }
 
 }  // namespace
+
+std::string_view NameOfLog(std::string_view name) {
+  name.remove_prefix(name.rfind('/') + 1);  // 0 if there is none
+  if (name.ends_with(".log") || name.ends_with(".txt")) name.remove_suffix(4);
+  return name;
+}
 
 std::string_view JobOfPod(std::string_view name) {
   name = NameOfLog(name);

@@ -13,6 +13,10 @@
 
 namespace answers {
 
+// The part of a log's name that is its pod's, or that of the Job's instance which has the pod.
+// Pure.
+std::string_view NameOfLog(std::string_view name);
+
 // "sam" of Kubeflow's pods "sam-worker-3", "sam-master-0", "sam-node-0-2-x7f2k", and of their logs;
 // "" of others. Pure.
 std::string_view JobOfPod(std::string_view name);

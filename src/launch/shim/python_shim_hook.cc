@@ -253,7 +253,8 @@ def _hide():
 _hide()
 )python";
 
-constexpr std::string_view kWitnessesEnd = "\n\nmuster_stacks()\nmuster_recorder(muster_meeting)\n";
+constexpr std::string_view kWitnessesEnd =
+    "\n\nmuster_stacks()\nmuster_recorder(muster_meeting, muster_unseen)\n";
 
 std::string Witnesses() {
   return fmt::format("{}\n\n{}\n\n{}{}", warm::kWarmStacks, warm::kWarmMeeting, warm::kWarmRecorder,

@@ -11,7 +11,7 @@ import sys
 from muster_warm_ending import begin as begin_ending
 from muster_warm_meeting import muster_meeting
 from muster_warm_recorder import muster_recorder
-from muster_warm_stacks import muster_stacks
+from muster_warm_stacks import muster_stacks, muster_unseen
 
 POINTER = ctypes.sizeof(ctypes.c_void_p)
 PR_SET_PDEATHSIG, PR_SET_MM, PR_SET_MM_MAP = 1, 35, 14
@@ -232,5 +232,5 @@ def become(request, keeper, layout, changed, program):
     forget_the_past()
     begin_ending()
     muster_stacks()
-    muster_recorder(muster_meeting)
+    muster_recorder(muster_meeting, muster_unseen)
     program.set(*request.main)

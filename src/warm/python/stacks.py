@@ -1,3 +1,10 @@
+def muster_unseen(function):
+    """Its frame is not the user's, in a stack or a traceback."""
+    if hasattr(function.__code__, "replace"):
+        function.__code__ = function.__code__.replace(co_filename="<muster>")
+    return function
+
+
 # Where this process is, for whoever asks: on a signal, faulthandler writes the stack of the main
 # thread, which receives it, into a file of this process, without the interpreter's help, so that it
 # works even in a hang. On another signal it writes those of all threads. It reads frames that may
@@ -38,12 +45,6 @@ def muster_stacks():
         except Exception:
             pass
 
-    def unseen(function):
-        """Its frame is not the user's, in a stack or a traceback."""
-        if hasattr(function.__code__, "replace"):
-            function.__code__ = function.__code__.replace(co_filename="<muster>")
-        return function
-
     def decides(function):
         def decided(*args, **kwargs):
             result = function(*args, **kwargs)
@@ -53,7 +54,7 @@ def muster_stacks():
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):
             setattr(decided, name, getattr(function, name))
         decided.__wrapped__ = function
-        return unseen(decided)
+        return muster_unseen(decided)
 
     try:
         import _signal
@@ -68,7 +69,7 @@ def muster_stacks():
         faulthandler.disable = decides(faulthandler.disable)
         begin()
         for number in (_signal.SIGRTMAX - 4, _signal.SIGRTMAX - 5):
-            _signal.signal(number, unseen(answer))
+            _signal.signal(number, muster_unseen(answer))
             _signal.siginterrupt(number, False)
         os.register_at_fork(after_in_child=begin_again)
     except Exception:  # a witness is never a reason to fail
