@@ -460,7 +460,7 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
   std::vector<Found> missing;
   Instant since = now;
   Instant all_began{};
-  for (const auto& [rank, known] : ranks_) {
+  for (auto& [rank, known] : ranks_) {
     const Starts& starts = starts_.at(rank);
     all_began = std::max(all_began, starts.last);
     Found found;
@@ -470,12 +470,13 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
     found.has_ended = known.look.has_ended;
     found.is_still = now - known.still_since >= after_;
     found.has_work = testimony.with_work.contains(rank);
+    if (found.has_work) known.idle_since = now;
     found.state = known.look.activity.state;
     if (const auto kernel = testimony.kernel.find(rank); kernel != testimony.kernel.end()) {
       found.kernel = kernel->second;
     }
     // This also counts while the rank is disturbed: it may have work but get no processor.
-    found.is_idle = now - known.idle_since >= after_ && !found.has_work && found.state != 'R';
+    found.is_idle = now - known.idle_since >= after_ && found.state != 'R';
     found.idle_since = known.idle_since;
     const auto dump = testimony.dumps.find(rank);
     const auto stacks =

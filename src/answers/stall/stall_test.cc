@@ -460,6 +460,15 @@ TEST(Stall, WhoseThreadsAndWorkersGetNoProcessorIsSlow) {
   story.Pass(12, {}, {{0, kInAllReduce}, {1, kAsleep}});
   EXPECT_EQ(story.Said().substr(0, 8), "stalled ");
 
+  // Its next idle moment is seen soon, not after a pause that has doubled each time.
+  Story often(2);
+  often.with_work() = {1};
+  often.Pass(14, {}, {{0, kInAllReduce}, {1, kAsleep}});
+  EXPECT_EQ(often.Said().substr(0, 8), "waiting ");
+  often.with_work().clear();
+  often.Pass(4, {}, {{0, kInAllReduce}, {1, kAsleep}});
+  EXPECT_EQ(often.Said().substr(0, 8), "stalled ");
+
   Story disturbed(2);
   disturbed.with_work() = {1};
   disturbed.Pass(4, {}, {{0, kInAllReduce}, {1, kAsleep}});
