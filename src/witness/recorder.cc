@@ -86,14 +86,16 @@ bool IsWhole(std::string_view text) {
 
 }  // namespace
 
-RecorderQuestion::RecorderQuestion(const std::string& folder, const std::vector<pid_t>& pids) {
-  const base::Fd place(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!place) return;
-  for (const pid_t pid : pids) {
-    if (base::Fd fd = Connect(place, pid, kRequest, SOCK_NONBLOCK)) {
-      asked_[pid].fd = std::move(fd);
-    } else if (HasRecorder(place, pid)) {
-      refused_.push_back(pid);
+RecorderQuestion::RecorderQuestion(const PidsByFolder& asked) {
+  for (const auto& [folder, pids] : asked) {
+    const base::Fd place(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!place) continue;
+    for (const pid_t pid : pids) {
+      if (base::Fd fd = Connect(place, pid, kRequest, SOCK_NONBLOCK)) {
+        asked_[pid].fd = std::move(fd);
+      } else if (HasRecorder(place, pid)) {
+        refused_.push_back(pid);
+      }
     }
   }
 }

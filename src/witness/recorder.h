@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "witness/stacks.h"
 
 namespace witness {
 
@@ -20,7 +21,7 @@ class RecorderQuestion {
  public:
   // Sends the requests, without blocking. Other processes, and ranks that do not accept, give no
   // answer.
-  RecorderQuestion(const std::string& folder, const std::vector<pid_t>& pids);
+  explicit RecorderQuestion(const PidsByFolder& asked);
 
   // The JSON of complete answers, by pid. Blocks until all have answered, at most for `limit`; may
   // be called again. An answer beyond 8 MiB, or an unreadable one, is dropped.

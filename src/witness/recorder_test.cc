@@ -73,7 +73,7 @@ TEST_F(RecorderTest, TakesWholeAnswers) {
     Send(fd, "]");
     AwaitEnd(fd);
   });
-  RecorderQuestion question(folder_, {1, 2, 3});
+  RecorderQuestion question(PidsByFolder{{folder_, {1, 2, 3}}});
   EXPECT_EQ(question.Await(seconds(10)), (std::map<pid_t, std::string>{{1, "{}"}, {2, "[1]"}}));
 }
 
@@ -81,7 +81,7 @@ TEST_F(RecorderTest, WhoSaysNothingCostsTheLimitAndNoMore) {
   Rank(1, AwaitEnd);
   const auto begin = std::chrono::steady_clock::now();
   {
-    RecorderQuestion question(folder_, {1});
+    RecorderQuestion question(PidsByFolder{{folder_, {1}}});
     EXPECT_TRUE(question.Await(milliseconds(50)).empty());
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(5));
@@ -92,7 +92,7 @@ TEST_F(RecorderTest, NonsenseAndRefusalsAreNoAnswers) {
   Rank(2, [](int fd) { Send(fd, "HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno"); });
   Rank(3, [](int fd) { Send(fd, "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n"); });
   Rank(4, [](int) {});  // it dies while it is asked
-  RecorderQuestion question(folder_, {1, 2, 3, 4});
+  RecorderQuestion question(PidsByFolder{{folder_, {1, 2, 3, 4}}});
   EXPECT_TRUE(question.Await(seconds(10)).empty());
 }
 
@@ -107,7 +107,7 @@ TEST_F(RecorderTest, WhoHasARecorderAndGivesNoUsableAnswerIsMute) {
   const std::string path = folder_ + "/4.recorder";
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   ASSERT_EQ(::bind(dead, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  RecorderQuestion question(folder_, {1, 2, 3, 4, 5});
+  RecorderQuestion question(PidsByFolder{{folder_, {1, 2, 3, 4, 5}}});
   EXPECT_EQ(question.Await(milliseconds(500)).size(), 1u);
   std::vector<pid_t> mute = question.Mute();
   std::sort(mute.begin(), mute.end());
@@ -125,15 +125,16 @@ TEST_F(RecorderTest, AGigabyteIsDropped) {
     }
     ADD_FAILURE() << "all of it was taken";
   });
-  RecorderQuestion question(folder_, {1});
+  RecorderQuestion question(PidsByFolder{{folder_, {1}}});
   EXPECT_TRUE(question.Await(seconds(30)).empty());
 }
 
 TEST_F(RecorderTest, ALongPathIsNoHindrance) {
   std::filesystem::create_directories(folder_ + "/" + std::string(150, 'd'));
-  RecorderQuestion question(folder_ + "/" + std::string(150, 'd'), {1});
+  RecorderQuestion question(PidsByFolder{{folder_ + "/" + std::string(150, 'd'), {1}}});
   EXPECT_TRUE(question.Await(seconds(1)).empty());
-  EXPECT_TRUE(RecorderQuestion(folder_ + "/nothing", {1}).Await(seconds(1)).empty());
+  EXPECT_TRUE(
+      RecorderQuestion(PidsByFolder{{folder_ + "/nothing", {1}}}).Await(seconds(1)).empty());
 }
 
 // The queue of connections holds two.

@@ -104,11 +104,7 @@ void LookAt(std::vector<Watched>& watched, RankLook look) {
   if (question) dumps = question->Await(kAnswerWithin);
   // The recorders are asked at about the same time, so that each still remembers most of the
   // collectives that the others remember.
-  std::vector<witness::RecorderQuestion> recorders;
-  for (const auto& [folder, pids] : by_folder) recorders.emplace_back(folder, pids);
-  std::map<pid_t, std::string> records;
-  for (witness::RecorderQuestion& recorder : recorders)
-    records.merge(recorder.Await(kAnswerWithin));
+  std::map<pid_t, std::string> records = witness::RecorderQuestion(by_folder).Await(kAnswerWithin);
   std::map<int, answers::Trace> traces;
   for (const Watched& each : watched) {
     if (auto trace = answers::ReadTrace(records[each.pid]))

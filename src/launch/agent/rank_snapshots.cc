@@ -34,7 +34,8 @@ void RankSnapshots::Take(const std::vector<answers::RankLook>& looks, std::funct
   }
   if (pids.empty()) return;
   turns_.Finish(folder_);
-  auto question = std::make_shared<witness::RecorderQuestion>(folder_, pids);
+  auto question =
+      std::make_shared<witness::RecorderQuestion>(witness::PidsByFolder{{folder_, pids}});
   loop_.Cancel(timer_);
   timer_ =
       loop_.After(kSnapshotTime, [this, question, busy = std::move(busy), then = std::move(then)] {

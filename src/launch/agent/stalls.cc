@@ -118,7 +118,8 @@ void Agent::LookForStalls() {
     if (!is_native || look.has_ended) continue;
     if (auto sleep = witness::KernelSleepOf(look.pid, tree)) known.kernel[look.rank] = *sleep;
   }
-  auto recorders = std::make_shared<witness::RecorderQuestion>(stacks_folder_, running);
+  auto recorders =
+      std::make_shared<witness::RecorderQuestion>(witness::PidsByFolder{{stacks_folder_, running}});
   AskStacks(running, stall_timer_, [this, recorders, pids, first, known](Dumps answers) {
     if (!group_ || group_->IsStopping() || group_->Pids() != pids) return LookForStallsLater(kLook);
     const auto by_rank = [&](Dumps by_pid) {

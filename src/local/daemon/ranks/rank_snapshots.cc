@@ -12,22 +12,18 @@ constexpr std::chrono::milliseconds kTake{20};
 std::map<int, answers::Trace> RankSnapshots::See(base::Time wall,
                                                  const std::vector<SampledRank>& ranks) {
   std::map<int, answers::Trace> traces = Read();
-  std::map<std::string, std::vector<pid_t>> by_folder;
-  Asked asked;
-  asked.wall = wall;
+  witness::PidsByFolder pids;
+  std::map<pid_t, int> by_pid;
   for (const SampledRank& rank : ranks) {
     uint64_t& ticks = ticks_[rank.rank];
     if (std::exchange(ticks, rank.ticks) == rank.ticks) continue;
-    asked.ranks[rank.pid] = rank.rank;
-    by_folder[rank.folder].push_back(rank.pid);
+    by_pid[rank.pid] = rank.rank;
+    pids[rank.folder].push_back(rank.pid);
   }
   // A single rank makes no collective calls.
-  if (by_folder.empty() || ranks.size() < 2) return traces;
-  for (const auto& [folder, pids] : by_folder) {
-    turns_[folder].Finish(folder);
-    asked.questions.emplace_back(folder, witness::RecorderQuestion(folder, pids));
-  }
-  asked_ = std::move(asked);
+  if (pids.empty() || ranks.size() < 2) return traces;
+  for (const auto& [folder, own] : pids) turns_[folder].Finish(folder);
+  asked_.emplace(wall, std::move(by_pid), pids, witness::RecorderQuestion(pids));
   return traces;
 }
 
@@ -35,18 +31,18 @@ std::map<int, answers::Trace> RankSnapshots::Read() {
   std::map<int, answers::Trace> traces;
   if (!asked_) return traces;
   Asked asked = *std::exchange(asked_, std::nullopt);
-  for (auto& [folder, question] : asked.questions) {
-    std::vector<pid_t> answered;
-    for (const auto& [pid, json] : question.Await(kTake)) {
-      answered.push_back(pid);
-      auto trace = answers::ReadTrace(json);
-      if (!trace) continue;
-      const int rank = asked.ranks.at(pid);
-      const std::string last = answers::LastCollectiveOf(*trace);
-      if (!last.empty()) last_[rank] = {rank, asked.wall, last};
-      traces[rank] = std::move(*trace);
-    }
-    turns_[folder].PassOn(folder, answered);
+  const std::map<pid_t, std::string> said = asked.question.Await(kTake);
+  for (const auto& [pid, json] : said) {
+    auto trace = answers::ReadTrace(json);
+    if (!trace) continue;
+    const int rank = asked.ranks.at(pid);
+    const std::string last = answers::LastCollectiveOf(*trace);
+    if (!last.empty()) last_[rank] = {rank, asked.wall, last};
+    traces[rank] = std::move(*trace);
+  }
+  for (auto& [folder, pids] : asked.pids) {
+    std::erase_if(pids, [&](pid_t pid) { return !said.contains(pid); });
+    turns_[folder].PassOn(folder, pids);
   }
   return traces;
 }

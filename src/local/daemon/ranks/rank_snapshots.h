@@ -40,7 +40,8 @@ class RankSnapshots {
   struct Asked {
     base::Time wall{};
     std::map<pid_t, int> ranks;
-    std::vector<std::pair<std::string, witness::RecorderQuestion>> questions;  // by folder
+    witness::PidsByFolder pids;
+    witness::RecorderQuestion question;
   };
   std::map<int, answers::Trace> Read();
 

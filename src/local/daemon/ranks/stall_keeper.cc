@@ -40,8 +40,7 @@ Testimony Ask(const witness::PidsByFolder& asked, const std::vector<answers::Ran
   Testimony testimony;
   testimony.with_work = witness::RanksWithWork(looks, tree);
   witness::Question stacks(asked);
-  std::vector<witness::RecorderQuestion> questions;
-  for (const auto& [folder, pids] : asked) questions.emplace_back(folder, pids);
+  witness::RecorderQuestion recorders(asked);
   const auto put = [&looks](std::map<pid_t, std::string> answers,
                             std::map<int, std::string>& by_rank) {
     for (const answers::RankLook& look : looks) {
@@ -51,14 +50,12 @@ Testimony Ask(const witness::PidsByFolder& asked, const std::vector<answers::Ran
     }
   };
   put(stacks.Await(kLongestAnswer), testimony.dumps);
-  for (witness::RecorderQuestion& recorders : questions) {
-    put(recorders.Await(kLongestAnswer), testimony.traces);
-    testimony.lacks_traces = testimony.lacks_traces || recorders.LacksAnswers();
-    const std::vector<pid_t> mute = recorders.Mute();
-    for (const answers::RankLook& look : looks) {
-      if (std::find(mute.begin(), mute.end(), look.pid) != mute.end())
-        testimony.mute.insert(look.rank);
-    }
+  put(recorders.Await(kLongestAnswer), testimony.traces);
+  testimony.lacks_traces = recorders.LacksAnswers();
+  const std::vector<pid_t> mute = recorders.Mute();
+  for (const answers::RankLook& look : looks) {
+    if (std::find(mute.begin(), mute.end(), look.pid) != mute.end())
+      testimony.mute.insert(look.rank);
   }
   return testimony;
 }
