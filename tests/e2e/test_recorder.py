@@ -303,7 +303,7 @@ def test_who_comes_late_is_told_by_get_ranks_and_of_one_that_has_died_the_last_c
     submit(cluster, "dies", DIES, *flags)
     ranks = []
     end = time.monotonic() + 90
-    while not ranks or not all(rank["late"] and rank["late"]["collectives"] >= 20 for rank in ranks):
+    while not ranks or not all(rank["late"] and rank["late"]["collectives"] >= 80 for rank in ranks):
         assert time.monotonic() < end, ranks
         time.sleep(0.5)
         ranks = json.loads(cluster.run("get", "dies", "--ranks", "-o", "json").stdout)
@@ -321,4 +321,5 @@ def test_who_comes_late_is_told_by_get_ranks_and_of_one_that_has_died_the_last_c
     told = re.search(r"recorder: rank 1 had (?:entered|finished) all_reduce #(\d+).*recorder: rank 0 had (?:entered|finished) all_reduce #(\d+)",
                      said, re.DOTALL)
     assert told, said
-    assert int(told[1]) > second["collectives"] / 2 and abs(int(told[1]) - int(told[2])) <= 20
+    # What the daemon has heard last may be two seconds old: some 40 calls.
+    assert int(told[1]) > second["collectives"] / 3 and abs(int(told[1]) - int(told[2])) <= 20
