@@ -267,6 +267,29 @@ bool TakeTask(LogLine& line) {
   return true;
 }
 
+// Takes Loki's labels, as logcli prints those in which lines differ: "{container="pytorch",
+// pod="job-worker-1"} ".
+bool TakeLabels(LogLine& line) {
+  constexpr size_t kLongest = 1024;
+  std::string_view text = line.text.substr(0, kLongest);
+  std::string_view pod;
+  if (!Take(text, "{")) return false;
+  do {
+    const size_t sign = text.find("=\"");
+    const std::string_view name = base::Trim(text.substr(0, sign));
+    if (sign == text.npos || name.empty() || name.find_first_of(" \"{}") != name.npos) return false;
+    text.remove_prefix(sign + 2);
+    const size_t end = text.find('"');
+    if (end == text.npos) return false;
+    if (name == "pod" || name == "pod_name" || name == "k8s_pod_name") pod = text.substr(0, end);
+    text.remove_prefix(end + 1);
+  } while (Take(text, ","));
+  if (!Take(text, "} ") || pod.empty() || pod.find_first_of(" \t]/") != pod.npos) return false;
+  line.text.remove_prefix(static_cast<size_t>(text.data() - line.text.data()));
+  line.pod = pod;
+  return true;
+}
+
 // Takes "ERROR\t2026-03-02 10:11:04 +0000\tworkerpool1-0\t", as `gcloud ai custom-jobs stream-logs`
 // prints lines of Vertex AI.
 bool TakeVertex(LogLine& line) {
@@ -594,7 +617,7 @@ LogLine ReadLogLine(std::string_view text) {
       continue;
     }
     if (line.pod.empty() && (TakePod(line) || TakeService(line) || TakeActor(line) ||
-                             TakeStern(line) || TakeVertex(line))) {
+                             TakeStern(line) || TakeVertex(line) || TakeLabels(line))) {
       continue;
     }
     if (!line.own_time && (TakeOwnTime(line) || TakeSyslog(line))) continue;
