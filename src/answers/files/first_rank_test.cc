@@ -110,6 +110,43 @@ TEST(FirstRank, APodOfSeveralProcessesIsNoRank) {
       std::nullopt);
 }
 
+TEST(FirstRank, AReplicaOfVertexAiIsARank) {
+  const auto judge = [](const std::string& sign, const std::string& before) {
+    // A terminal shows a tab as blanks.
+    const auto of = [&sign](const std::string& replica, const std::string& text) {
+      std::string line = "ERROR";
+      for (const std::string& next : {std::string("2025-03-11 10:12:00 -0700"), replica, text}) {
+        if (sign == " ") line.resize((line.size() / 8 + 1) * 8, ' ');
+        line += (sign == " " ? "" : sign) + next;
+      }
+      return line + "\n";
+    };
+    return RankNamedIn(ReadLogs(
+        {{"train.log",
+          (before.empty() ? "" : of("workerpool1-1", before)) +
+              of("workerpool0-0", "step 1 loss 0.5") +
+              of("workerpool1-1", "Traceback (most recent call last):") +
+              of("workerpool1-1", "  File \"/w/a.py\", line 4, in main") +
+              of("workerpool1-1", "KeyError: 'lr'") +
+              of("service", "The replica workerpool1-1 exited with a non-zero status of 1. ")}}));
+  };
+  for (const char* const sign : {"\t", " "}) {
+    EXPECT_EQ(judge(sign, ""), 2);
+    EXPECT_EQ(judge(sign, "n1:311:402 [3] NCCL INFO Bootstrap"), std::nullopt)
+        << "a replica of several processes";
+  }
+}
+
+TEST(FirstRank, ALineOfLogclisLabelsIsOfItsPod) {
+  const std::string of = "2026-03-02T10:11:04Z {container=\"pytorch\", pod=\"pt-worker-1\"} ";
+  EXPECT_EQ(RankNamedIn(ReadLogs(
+                {{"loki.log",
+                  "2026-03-02T10:11:02Z {container=\"pytorch\", pod=\"pt-master-0\"} step 1\n" +
+                      of + "Traceback (most recent call last):\n" + of +
+                      "  File \"/w/a.py\", line 4, in main\n" + of + "KeyError: 'lr'\n"}})),
+            2);
+}
+
 TEST(FirstRank, ATrainJobsNodeOfOneProcessIsARank) {
   const auto from = [](const std::string& pod, std::string_view text) {
     std::string lines;

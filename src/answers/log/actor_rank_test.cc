@@ -67,6 +67,27 @@ TEST(ActorRank, RayTrainsTableNamesTheRanksOfProcesses) {
   EXPECT_FALSE(ranks.RankOf("RayTrainWorker pid=430, ip=10.0.0.3")) << "started twice";
 }
 
+TEST(ActorRank, RaysMemoryMonitorNamesWhomItKilled) {
+  const std::string log =
+      "(TorchTrainer pid=7) - (node_id=a1, ip=10.0.0.1, pid=20) world_rank=0, local_rank=0, "
+      "node_rank=0\n"
+      "(TorchTrainer pid=7) - (node_id=a1, ip=10.0.0.1, pid=21) world_rank=1, local_rank=1, "
+      "node_rank=0\n"
+      "(TorchTrainer pid=7) - (node_id=b2, ip=10.0.0.2, pid=21) world_rank=2, local_rank=0, "
+      "node_rank=1\n"
+      "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.\n";
+  const auto killed = [](const std::string& address, const std::string& pid) {
+    return "Memory on the node (IP: " + address +
+           ", ID: af) where the task (actor ID: 8, name=RayTrainWorker.__init__, pid=" + pid +
+           ", memory used=101.2GB) was running was 242.1GB / 251.5GB (0.962), which exceeds the "
+           "memory usage threshold of 0.95. Ray killed this worker (ID: 3f).\n";
+  };
+  EXPECT_EQ(RankOfLog(log + killed("10.0.0.1", "21")), 1);
+  EXPECT_EQ(RankOfLog(log + killed("10.0.0.2", "21")), 2);
+  EXPECT_EQ(RankOfLog(log + killed("10.0.0.2", "20")), std::nullopt);
+  EXPECT_EQ(RankOfLog(log + killed("10.0.0.1", "21") + killed("10.0.0.2", "21")), std::nullopt);
+}
+
 TEST(ActorRank, VllmsWorkersNameTheirs) {
   const auto rank_of = [](std::string_view name) {
     ActorRanks ranks;

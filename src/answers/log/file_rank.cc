@@ -20,20 +20,41 @@ std::optional<int> NumberAt(std::string_view text, size_t at) {
   return RankNumber(text.substr(at, end - at));
 }
 
-// Whether these words before "rank" make it another number: "node0_local_".
-bool IsOfNodeOrLocal(std::string_view before) {
+// Whether these words before "rank" make it another number: "node0_local_", "tp-".
+bool IsOfNodeOrGroup(std::string_view before) {
+  static constexpr auto kWords = std::to_array<std::string_view>({"node", "local"});
+  static constexpr auto kGroups = std::to_array<std::string_view>(
+      {"dp", "tp", "pp", "cp", "ep", "sp", "mp", "data", "tensor", "pipeline", "model", "expert",
+       "context", "group", "replica", "parallel"});
   before = before.substr(0, before.find_last_not_of("-_.") + 1);
-  return before.ends_with("node") || before.ends_with("local");
+  const std::string_view word = before.substr(before.find_last_of("-_.") + 1);  // 0 without one
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [before](std::string_view end) { return before.ends_with(end); }) ||
+         std::find(kGroups.begin(), kGroups.end(), word) != kGroups.end();
+}
+
+// The number behind the last "rank" of this name that is the job's; nullopt also where there are
+// others only, which `has_others` then tells.
+std::optional<int> RankInName(std::string_view lower, bool& has_others) {
+  constexpr std::string_view kRank = "rank";
+  for (size_t end = lower.size();;) {
+    const size_t rank = lower.substr(0, end).rfind(kRank);
+    if (rank == lower.npos) return std::nullopt;
+    const size_t digit = lower.substr(0, end).find_first_of(kDigits, rank);
+    if (digit != lower.npos) {
+      if (!IsOfNodeOrGroup(lower.substr(0, rank))) return NumberAt(lower, digit);
+      has_others = true;
+    }
+    end = rank;
+  }
 }
 
 std::optional<int> NamedRank(std::string_view path) {
   const std::vector<std::string> parts = base::Split(path, '/');
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    const std::string lower = base::ToLower(*part);
-    const size_t rank = lower.rfind("rank");
-    const size_t digit = rank == std::string::npos ? rank : lower.find_first_of(kDigits, rank);
-    if (digit != std::string::npos && IsOfNodeOrLocal(lower.substr(0, rank))) return std::nullopt;
-    if (digit != std::string::npos) return NumberAt(lower, digit);
+    bool has_others = false;
+    const auto rank = RankInName(base::ToLower(*part), has_others);
+    if (rank || has_others) return rank;
   }
   return std::nullopt;
 }
@@ -168,6 +189,14 @@ std::optional<int> RankOfNode(std::string_view pod) {
   const size_t dash = index.find('-');
   if (dash != std::string_view::npos && index.size() - dash != kSuffix) return std::nullopt;
   return RankOfDigits(index.substr(0, dash));
+}
+
+std::optional<int> RankOfReplica(std::string_view name) {
+  constexpr std::string_view kFirst = "workerpool0-0", kOthers = "workerpool1-";
+  if (name == kFirst) return 0;
+  if (!name.starts_with(kOthers)) return std::nullopt;
+  const auto number = RankOfDigits(name.substr(kOthers.size()));
+  return number ? std::optional(*number + 1) : std::nullopt;
 }
 
 bool IsLaunchersPod(std::string_view pod) { return pod.find(kLauncherJob) != pod.npos; }

@@ -17,6 +17,10 @@ struct KubeflowPods {
 // Nullopt for another name.
 std::optional<int> RankOfPod(std::string_view pod, bool has_master);
 
+// The number of Vertex AI's replica "workerpool1-2" as it counts them: the only one of pool 0 is
+// the first. Nullopt for other pools, which may not train.
+std::optional<int> RankOfReplica(std::string_view name);
+
 // The index in "train-node-0-2-x7f2k", a pod of Kubeflow's Trainer v2; the rank, if the pod has one
 // process and the job no launcher (IsLaunchersPod). Nullopt for another name.
 std::optional<int> RankOfNode(std::string_view pod);
@@ -25,7 +29,8 @@ std::optional<int> RankOfNode(std::string_view pod);
 // output.
 bool IsLaunchersPod(std::string_view pod);
 
-// For each of the paths of one job: the number after the last "rank" in it, torchrun's folder of a
+// For each of the paths of one job: the number after the last "rank" in it that is the job's and
+// not, as "local_rank" and "tp_rank", that in a node or a group, torchrun's folder of a
 // rank ("attempt_0/3/stderr.log"), folders that count from 0 ("0/log", "1/log"), a pod's number
 // ("job-worker-2.log", "train-node-0-2-x7f2k.log"), or the last number in which similar names
 // differ ("slurm-8812-5.out", "worker_2.err"). Numbers of nodes and attempts are not ranks, and

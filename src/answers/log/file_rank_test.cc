@@ -13,6 +13,26 @@ TEST(FileRank, ByWordsAndFolders) {
             (Ranks{3, 12, 7, std::nullopt, std::nullopt}));
 }
 
+TEST(FileRank, OfSeveralRanksInANameTheJobsCounts) {
+  EXPECT_EQ(
+      RanksOfFiles({"nemo_log_globalrank-2_localrank-0.txt", "log_local_rank_1_global_rank_5.txt",
+                    "rank3_tp_rank_1.log", "worker-0_rank-5.log", "rank_7/node_1.log"}),
+      (Ranks{2, 5, 3, 5, 7}));
+  EXPECT_EQ(RanksOfFiles({"rank_1/localrank-2.txt", "tp_rank_1_pp_rank_0.log", "noderank2.log"}),
+            Ranks(3));
+  EXPECT_EQ(RanksOfFiles({"map_rank_3.log", "rank.log"}), (Ranks{3, std::nullopt}));
+}
+
+TEST(FileRank, VertexAiCountsTheReplicasOfItsPools) {
+  EXPECT_EQ(RankOfReplica("workerpool0-0"), 0);
+  EXPECT_EQ(RankOfReplica("workerpool1-0"), 1);
+  EXPECT_EQ(RankOfReplica("workerpool1-11"), 12);
+  for (const char* const other :
+       {"workerpool0-1", "workerpool2-0", "workerpool1-", "workerpool1-x", "service"}) {
+    EXPECT_EQ(RankOfReplica(other), std::nullopt) << other;
+  }
+}
+
 TEST(FileRank, AFolderOfANumberIsARanksWhereItsSiblingsAreCounted) {
   EXPECT_EQ(RanksOfFiles({"2024/train.txt"}), (Ranks{std::nullopt}));
   EXPECT_EQ(RanksOfFiles({"job/17/log.txt", "job/18/log.txt"}),

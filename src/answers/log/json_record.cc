@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "answers/log/exports/export_document.h"
+#include "answers/log/exports/record_source.h"
 #include "answers/log/launcher_words.h"
 #include "answers/log/log_line.h"
 #include "answers/rank_number.h"
@@ -24,7 +26,6 @@ using Keys = std::initializer_list<text::Path>;
 constexpr size_t kLongestPrefix = 160;
 constexpr size_t kLongestRecord = 256 * 1024;
 constexpr size_t kLongestText = 64 * 1024 * 1024;
-constexpr size_t kLongestName = 253;  // of Kubernetes' objects
 constexpr size_t kLongestTime = 64;
 constexpr int kMostWraps = 3;  // a program's record in that of a container's log, in a collector's
 
@@ -47,10 +48,17 @@ bool HasAnyOf(const Json& record, Keys keys) {
                      [&](text::Path key) { return text::Find(record, key) != nullptr; });
 }
 
-// The text of a program, as those who carry it wrap it: Docker and fluent-bit, Cloud Logging,
-// journald.
-std::string_view CarriedText(const Json& record) {
-  return FirstString(record, {{"log"}, {"textPayload"}, {"MESSAGE"}});
+// What Elasticsearch, Splunk and Datadog wrap a record in.
+Json Unwrapped(Json record) {
+  if (record.as_object().contains("message")) return record;
+  for (const std::string_view key : {"_source", "result", "attributes"}) {
+    const text::Object* const inner = text::FindObject(record, {key});
+    const bool has_text =
+        inner != nullptr &&
+        (key == "_source" || inner->contains(key == "result" ? "_raw" : "message"));
+    if (has_text) return Json(text::Object(*inner));
+  }
+  return record;
 }
 
 // A logger's own text: Python's JSON formatters, structlog, loguru, zap, Logstash.
@@ -58,24 +66,28 @@ std::string_view LoggedText(const Json& record) {
   return FirstString(record, {{"message"}, {"msg"}, {"text"}, {"event"}, {"@message"}});
 }
 
-bool IsLoggers(const Json& record) {
-  return HasAnyOf(record, {{"level"},
-                           {"levelname"},
-                           {"severity"},
-                           {"log_level"},
-                           {"lvl"},
-                           {"logger"},
-                           {"stream"},
-                           {"time"},
-                           {"timestamp"},
-                           {"@timestamp"},
-                           {"ts"},
-                           {"asctime"},
-                           {"record"},
-                           {"exc_info"},
-                           {"kubernetes"},
-                           {"PRIORITY"},
-                           {"__REALTIME_TIMESTAMP"}});
+// What journald exports of a line that is not plain text, because it has a colour.
+std::string TextOfBytes(const Json* value) {
+  const auto* const bytes = value == nullptr ? nullptr : value->if_array();
+  std::string text;
+  for (size_t i = 0; bytes != nullptr && i < bytes->size(); ++i) {
+    const auto* const byte = (*bytes)[i].if_int64();
+    if (byte == nullptr || *byte < 0 || *byte > UINT8_MAX) return "";
+    text += static_cast<char>(*byte);
+  }
+  return text;
+}
+
+// The text of a program, as those who carry it wrap it: Docker and fluent-bit, Cloud Logging,
+// journald, Splunk, Log Analytics, CloudWatch, Loki.
+std::string CarriedText(const Json& record) {
+  const std::string_view found = FirstString(
+      record, {{"log"}, {"textPayload"}, {"MESSAGE"}, {"_raw"}, {"LogMessage"}, {"LogEntry"}});
+  if (!found.empty()) return std::string(found);
+  if (std::string text = TextOfBytes(text::Find(record, {"MESSAGE"})); !text.empty()) return text;
+  const std::string_view logged = LoggedText(record);
+  if (HasAnyOf(record, {{"ingestionTime"}, {"logStreamName"}})) return std::string(logged);
+  return logged.empty() ? std::string(text::GetString(record, {"line"})) : "";
 }
 
 // Reads seconds, milliseconds, microseconds or nanoseconds since 1970.
@@ -121,50 +133,33 @@ std::string TimeOf(const Json& record) {
                             {"ts"},
                             {"asctime"},
                             {"__REALTIME_TIMESTAMP"},
+                            {"@t"},
+                            {"date"},
+                            {"_time"},
+                            {"TimeGenerated"},
                             {"record", "time", "timestamp"}});
 }
 
-// The number of a pod in its Job, by the label of Kubernetes as collectors write it:
-// "k8s-pod/batch_kubernetes_io/job-completion-index". "" if it may not be the only Job.
-std::string IndexIn(const Json* labels) {
-  static constexpr auto kOfJobSets = std::to_array<std::string_view>(
-      {"jobset_sigs_k8s_io/job-index", "jobset.sigs.k8s.io/job-index",
-       "jobset_sigs_k8s_io/job-global-index", "jobset.sigs.k8s.io/job-global-index"});
-  if (labels == nullptr || !labels->is_object()) return "";
-  std::string index;
-  for (const auto& member : labels->get_object()) {
-    const std::string_view name = member.key();
-    const auto* const words = member.value().if_string();
-    const auto number = words == nullptr ? std::nullopt : RankOfDigits(*words);
-    if (!number) continue;
-    const bool is_of_jobset =
-        std::any_of(kOfJobSets.begin(), kOfJobSets.end(),
-                    [name](std::string_view end) { return name.ends_with(end); });
-    if (is_of_jobset && *number != 0) return "";
-    if (name.ends_with("/job-completion-index")) index = fmt::format("/index={}", *number);
-  }
-  return index;
-}
-
-std::string IndexOfPod(const Json& record) {
-  std::string index = IndexIn(text::Find(record, {"labels"}));
-  if (index.empty()) index = IndexIn(text::Find(record, {"kubernetes", "labels"}));
-  return index;
-}
-
-std::string PodOf(const Json& record) {
-  const std::string_view pod = FirstString(record, {{"kubernetes", "pod_name"},
-                                                    {"kubernetes", "pod", "name"},
-                                                    {"resource", "labels", "pod_name"},
-                                                    {"pod_name"}});
-  const std::string_view container =
-      FirstString(record, {{"kubernetes", "container_name"},
-                           {"kubernetes", "container", "name"},
-                           {"resource", "labels", "container_name"}});
-  if (pod.empty() || pod.find_first_of("] \t/") != pod.npos) return "";
-  if (pod.size() > kLongestName || container.size() > kLongestName) return "";
-  return fmt::format("[pod/{}/{}{}] ", pod, container.empty() ? "pytorch" : container,
-                     IndexOfPod(record));
+bool IsLoggers(const Json& record) {
+  if (!FirstTime(record, {{"date"}, {"_time"}, {"TimeGenerated"}}).empty()) return true;
+  return HasAnyOf(record, {{"level"},
+                           {"levelname"},
+                           {"severity"},
+                           {"log_level"},
+                           {"lvl"},
+                           {"logger"},
+                           {"stream"},
+                           {"time"},
+                           {"timestamp"},
+                           {"@timestamp"},
+                           {"ts"},
+                           {"asctime"},
+                           {"record"},
+                           {"exc_info"},
+                           {"kubernetes"},
+                           {"ingestionTime"},
+                           {"PRIORITY"},
+                           {"__REALTIME_TIMESTAMP"}});
 }
 
 // "" if the object has no rank.
@@ -352,25 +347,29 @@ std::string_view CauseOf(const Json& record) {
                               {"exception", "message"}});
 }
 
+void TakeInner(Record& record, const Record& inner) {
+  if (record.time.empty()) record.time = inner.time;
+  record.before += inner.before;
+  record.head = inner.head;
+  record.lines = inner.lines;
+}
+
 std::optional<Record> ReadRecord(std::string_view line, const RanksOfPids& ranks, int wraps = 0) {
   line = line.substr(0, line.find_last_not_of(" \t\r\n") + 1);
   const auto read = wraps < kMostWraps ? ReadFields(line) : std::nullopt;
-  if (!read || !IsLoggers(read->first)) return std::nullopt;
-  const Json& fields = read->first;
+  const Json fields = read ? Unwrapped(read->first) : Json();
+  if (!read || !IsLoggers(fields)) return std::nullopt;
   Record record;
-  record.before = std::string(line.substr(0, read->second)) + PodOf(fields);
+  record.before = std::string(line.substr(0, read->second)) + PodPrefixOf(fields);
   record.time = TimeOf(fields);
   if (!record.time.empty()) record.time += " ";
   const Json* const payload = text::Find(fields, {"jsonPayload"});
-  const std::string_view carried = CarriedText(fields);
+  const std::string carried = CarriedText(fields);
   if (!carried.empty() || (payload != nullptr && payload->is_object())) {
     const auto inner = carried.empty() ? ReadRecord(text::ToJson(*payload), ranks, wraps + 1)
                                        : ReadRecord(carried, ranks, wraps + 1);
     if (inner) {
-      if (record.time.empty()) record.time = inner->time;
-      record.before += inner->before;
-      record.head = inner->head;
-      record.lines = inner->lines;
+      TakeInner(record, *inner);
     } else {
       AddLines(record.lines, carried.empty() ? LoggedText(*payload) : carried);
     }
@@ -378,18 +377,40 @@ std::optional<Record> ReadRecord(std::string_view line, const RanksOfPids& ranks
   }
   const std::string_view logged = LoggedText(fields);
   if (logged.empty()) return std::nullopt;
+  if (const auto inner =
+          logged.starts_with("{\"") ? ReadRecord(logged, ranks, wraps + 1) : std::nullopt) {
+    TakeInner(record, *inner);
+    return record;
+  }
   const bool is_whole = logged.find(kTracebackHeader) != logged.npos;
   std::string below = is_whole ? "" : EcsTracebackOf(fields);
   if (!is_whole && below.empty()) below = TracebackIn(fields);
   const std::string rank = RankOf(fields);
   // The containers of several pods have the same PIDs.
-  if (rank.empty() && PodOf(fields).empty()) record.before += RankOfProcess(fields, ranks);
+  if (rank.empty() && PodPrefixOf(fields).empty()) record.before += RankOfProcess(fields, ranks);
   record.head = rank + LevelOf(fields, is_whole || !below.empty());
   if (logged.starts_with(kTracebackHeader)) record.lines.emplace_back();
   AddLines(record.lines, logged);
   if (!is_whole && below.empty()) below = CauseOf(fields);
   if (!below.empty()) AddLines(record.lines, below);
   return record;
+}
+
+bool HasText(const Json& record) {
+  return !LoggedText(record).empty() || !CarriedText(record).empty() ||
+         text::FindObject(record, {"jsonPayload"}) != nullptr;
+}
+
+// Whether these times, read from the end of a log to its beginning, only become later, as logcli
+// prints them.
+bool IsNewestFirst(const std::vector<std::string>& times) {
+  base::Time last = base::Time::min();
+  for (const std::string& written : times) {
+    const auto time = base::ParseRfc3339(base::Trim(written));
+    if (!time || *time < last) return false;
+    last = *time;
+  }
+  return !times.empty() && times.front() != times.back();
 }
 
 }  // namespace
@@ -403,42 +424,63 @@ std::string WithoutJsonRecords(const std::vector<std::string_view>& lines) {
   std::vector<std::string> parts;
   size_t size = 0;
   bool has_any = false;
+  std::vector<std::string> times;  // the last one first
   for (auto line = lines.rbegin(); line != lines.rend() && size < kLongestText; ++line) {
     std::string& part = parts.emplace_back();
     if (const auto record = ReadRecord(*line, ranks)) {
       has_any = true;
+      times.push_back(record->time);
       for (size_t i = 0; i < record->lines.size(); ++i) {
         const std::string head = i == 0 ? record->time + record->head : "";
         part += record->before + head + record->lines[i] + "\n";
       }
     } else {
+      if (!base::Trim(*line).empty()) times.emplace_back();
       part.append(*line).push_back('\n');
     }
     size += part.size();
   }
   if (!has_any) return "";
+  if (!IsNewestFirst(times)) std::reverse(parts.begin(), parts.end());
   std::string text;
   text.reserve(size);
-  for (auto part = parts.rbegin(); part != parts.rend(); ++part) text += *part;
+  for (const std::string& part : parts) text += part;
   return text;
 }
 
-std::string LinesOfJsonArray(std::string_view text) {
-  text = base::Trim(text);
-  if (!text.starts_with('[') || !text.ends_with(']')) return "";
-  if (!base::Trim(text.substr(1)).starts_with('{')) return "";
-  const auto parsed = text::ParseJsonLeniently(text);
-  if (!parsed || !parsed->is_array()) return "";
+std::string LinesOfJsonDocument(std::string_view text) {
   std::vector<std::pair<std::string, std::string>> records;  // their times, and lines
-  for (const Json& one : parsed->get_array()) {
-    if (!one.is_object() || !IsLoggers(one)) return "";
-    records.emplace_back(TimeOf(one), text::ToJson(one));
+  bool has_text = false;
+  for (const Json& one : RecordsOfDocument(text)) {
+    const Json fields = Unwrapped(one);
+    if (!IsLoggers(fields)) return "";
+    has_text = has_text || HasText(fields);
+    records.emplace_back(TimeOf(fields), text::ToJson(one));
   }
-  const bool is_newest_first = !records.empty() && records.front().first > records.back().first;
-  if (is_newest_first) std::reverse(records.begin(), records.end());
+  if (!has_text) return "";
+  const auto is_earlier = [](const auto& one, const auto& other) {
+    return one.first < other.first;
+  };
+  if (is_earlier(records.back(), records.front())) std::reverse(records.begin(), records.end());
+  const bool have_times = std::none_of(records.begin(), records.end(),
+                                       [](const auto& record) { return record.first.empty(); });
+  if (have_times) std::stable_sort(records.begin(), records.end(), is_earlier);
   std::string lines;
   for (const auto& [time, line] : records) lines += line + "\n";
   return lines;
+}
+
+bool AreJsonRecords(std::string_view text) {
+  constexpr size_t kEnough = 20;
+  size_t read = 0;
+  for (std::string_view rest = text; read < kEnough && !rest.empty(); ++read) {
+    const size_t end = rest.find('\n');
+    const std::string_view line = base::Trim(rest.substr(0, end));
+    rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
+    if (!line.empty() && (!line.starts_with('{') || !ReadRecord(line, {}))) break;
+    if (rest.empty()) return true;
+  }
+  return read == kEnough || !LinesOfJsonDocument(text).empty();
 }
 
 }  // namespace answers

@@ -44,6 +44,8 @@ TEST(JsonRecord, ATracebackInAFieldIsReadLineByLine) {
        R"({"severity": "ERROR", "message": "$"})",
        R"({"text": "2026-03-02 10:11:04 | ERROR | a:f:3 - failed\n$\n", "record": {"exception": {"type": "KeyError"}}})",
        R"({"log":"{\"level\":\"error\",\"message\":\"failed\",\"exc_info\":\"#\"}\n","stream":"stderr"})",
+       R"({"timestamp": 1772446264000, "ingestionTime": 1772446299000, "message": "{\"level\":\"error\",\"message\":\"failed\",\"exc_info\":\"#\"}"})",
+       R"({"host": "n1", "date": "2026-03-02T10:11:04Z", "message": "{\"level\":\"error\",\"message\":\"failed\",\"exc_info\":\"#\"}"})",
        R"({"insertId": "x", "severity": "ERROR", "jsonPayload": {"message": "failed", "exc_info": "$"}})",
        R"(4: {"level": "error", "message": "failed", "exc_info": "$"})"}) {
     std::string log = record;

@@ -267,24 +267,60 @@ bool TakeTask(LogLine& line) {
   return true;
 }
 
+// Takes Loki's labels, as logcli prints those in which lines differ: "{container="pytorch",
+// pod="job-worker-1"} ".
+bool TakeLabels(LogLine& line) {
+  constexpr size_t kLongest = 1024;
+  std::string_view text = line.text.substr(0, kLongest);
+  std::string_view pod;
+  if (!Take(text, "{")) return false;
+  do {
+    const size_t sign = text.find("=\"");
+    const std::string_view name = base::Trim(text.substr(0, sign));
+    if (sign == text.npos || name.empty() || name.find_first_of(" \"{}") != name.npos) return false;
+    text.remove_prefix(sign + 2);
+    const size_t end = text.find('"');
+    if (end == text.npos) return false;
+    if (name == "pod" || name == "pod_name" || name == "k8s_pod_name") pod = text.substr(0, end);
+    text.remove_prefix(end + 1);
+  } while (Take(text, ","));
+  if (!Take(text, "} ") || pod.empty() || pod.find_first_of(" \t]/") != pod.npos) return false;
+  line.text.remove_prefix(static_cast<size_t>(text.data() - line.text.data()));
+  line.pod = pod;
+  return true;
+}
+
+// Where the next column begins behind one that ends at `end`: behind a tab, or at the tab stop that
+// a terminal has filled up to with blanks. npos at another end.
+size_t NextColumn(std::string_view line, size_t end) {
+  constexpr size_t kTab = 8;
+  if (end >= line.size()) return line.npos;
+  if (line[end] == '\t') return end + 1;
+  const size_t stop = (end / kTab + 1) * kTab;
+  const size_t next = std::min(line.find_first_not_of(' ', end), line.size());
+  return next >= stop ? stop : line.npos;
+}
+
 // Takes "ERROR\t2026-03-02 10:11:04 +0000\tworkerpool1-0\t", as `gcloud ai custom-jobs stream-logs`
 // prints lines of Vertex AI.
 bool TakeVertex(LogLine& line) {
   constexpr size_t kLongest = 160, kStamp = 25, kZone = 20;  // "2026-03-02 10:11:04 +0000"
-  std::string_view text = line.text;
-  const size_t level = text.find('\t');
-  if (level == 0 || level > 10 || text.find_first_not_of(kCapitals) != level) return false;
-  const std::string_view stamp = text.substr(level + 1);
-  const size_t time = stamp.find('\t');
-  const size_t name = time == stamp.npos ? time : stamp.find('\t', time + 1);
-  if (name == stamp.npos || name > kLongest || time != kStamp) return false;
+  const std::string_view text = line.text;
+  const size_t level = text.find_first_not_of(kCapitals);
+  if (level == 0 || level > 10) return false;
+  const size_t time = NextColumn(text, level);
+  if (time == text.npos || text.size() < time + kStamp) return false;
+  const std::string_view stamp = text.substr(time, kStamp);
   if (stamp[kZone] != '+' && stamp[kZone] != '-') return false;
-  const auto own_time = ReadOwnStamp(stamp.substr(0, time));
-  const std::string_view replica = stamp.substr(time + 1, name - time - 1);
-  if (!own_time || replica.empty() || replica.find(' ') != replica.npos) return false;
+  const size_t name = NextColumn(text, time + kStamp);
+  if (name == text.npos) return false;
+  const size_t end = text.find_first_of(" \t", name);
+  const size_t begin = NextColumn(text, end);
+  const auto own_time = ReadOwnStamp(stamp);
+  if (!own_time || end == name || end > kLongest || begin == text.npos) return false;
   line.own_time = own_time;
-  line.pod = replica;
-  line.text = stamp.substr(name + 1);
+  line.pod = text.substr(name, end - name);
+  line.text = line.text.substr(begin);
   return true;
 }
 
@@ -594,7 +630,7 @@ LogLine ReadLogLine(std::string_view text) {
       continue;
     }
     if (line.pod.empty() && (TakePod(line) || TakeService(line) || TakeActor(line) ||
-                             TakeStern(line) || TakeVertex(line))) {
+                             TakeStern(line) || TakeVertex(line) || TakeLabels(line))) {
       continue;
     }
     if (!line.own_time && (TakeOwnTime(line) || TakeSyslog(line))) continue;

@@ -31,7 +31,8 @@ struct LogLine {
 // -l), "[1,3]<stderr>:" (mpirun --tag-output), "[3]<stderr>:" (horovodrun), "[HOST:mpi_rank_3]"
 // (MVAPICH), "worker-1  | " (docker compose), "a-worker-0 pytorch " and "a-node-0-2-x7f2k node "
 // (stern), "(TrainWorker pid=7, ip=10.0.0.2) " (Ray), "Mar 02 10:11:04 HOST PROGRAM[7]: " (syslog),
-// "ERROR\t2026-03-02 10:11:04 +0000\tworkerpool1-0\t" (Vertex AI), "[2026-03-02 10:11:04] " or the
+// "ERROR\t2026-03-02 10:11:04 +0000\tworkerpool1-0\t" (Vertex AI), "{pod="a-worker-0"} " (logcli),
+// "[2026-03-02 10:11:04] " or the
 // same without brackets (loggers). Stamps of other loggers are read and kept. The text is a part of
 // `line`.
 LogLine ReadLogLine(std::string_view line);

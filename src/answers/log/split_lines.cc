@@ -107,9 +107,9 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
   const bool has_escapes = text.find("\x1b[") != std::string_view::npos ||
                            text.find("[0m") != std::string_view::npos ||
                            text.find("[39m") != std::string_view::npos;
-  const std::string array = LinesOfJsonArray(text);
+  const std::string document = LinesOfJsonDocument(text);
   const std::string pods = AsKubectlPrints(text);
-  if (!array.empty()) text = array;
+  if (!document.empty()) text = document;
   if (!pods.empty()) text = pods;
   std::string plain = has_escapes ? WithoutEscapes(text) : "";
   if (text.find(kStepDaemon) != std::string_view::npos) {

@@ -1,0 +1,137 @@
+#include "answers/log/exports/export_document.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/strings.h"
+#include "text/lenient_json.h"
+
+namespace answers {
+namespace {
+
+using text::Json;
+using Records = std::vector<Json>;
+
+constexpr size_t kLargestDocument = 64 * 1024 * 1024;
+
+// Loki's {"stream": {"pod": ...}, "values": [["1741687000000000000", "the line"], ...]}.
+bool AddStream(const Json& stream, Records& records) {
+  const text::Array* const values = text::FindArray(stream, {"values"});
+  const text::Object* const labels = text::FindObject(stream, {"stream"});
+  if (values == nullptr || labels == nullptr) return false;
+  for (const Json& value : *values) {
+    const auto* const pair = value.if_array();
+    if (pair == nullptr || pair->size() < 2) return false;
+    if (!(*pair)[0].is_string() || !(*pair)[1].is_string()) return false;
+    records.push_back(
+        text::Object{{"timestamp", (*pair)[0]}, {"labels", *labels}, {"line", (*pair)[1]}});
+  }
+  return true;
+}
+
+Records RecordsOfStreams(const Json& document) {
+  Records records;
+  for (const Json& stream : text::Items(document, {"data", "result"})) {
+    if (!AddStream(stream, records)) return {};
+  }
+  return records;
+}
+
+// CloudWatch Insights' [[{"field": "@timestamp", "value": ...}, {"field": "@message", ...}], ...].
+Records RecordsOfFields(const text::Array& rows) {
+  Records records;
+  for (const Json& row : rows) {
+    const auto* const fields = row.if_array();
+    if (fields == nullptr) return {};
+    text::Object record;
+    for (const Json& field : *fields) {
+      const std::string_view name = text::GetString(field, {"field"});
+      const Json* const value = text::Find(field, {"value"});
+      if (name.empty() || value == nullptr) return {};
+      record[name] = *value;
+    }
+    records.emplace_back(std::move(record));
+  }
+  return records;
+}
+
+// {"columns": [{"name": "LogMessage"}, ...], "rows": [["...", ...], ...]} of Log Analytics.
+Records RecordsOfTable(const Json& table) {
+  std::vector<std::string> names;
+  for (const Json& column : text::Items(table, {"columns"})) {
+    names.emplace_back(text::GetString(column, {"name"}));
+  }
+  Records records;
+  for (const Json& row : text::Items(table, {"rows"})) {
+    const auto* const values = row.if_array();
+    if (values == nullptr || values->size() != names.size()) return {};
+    text::Object record;
+    for (size_t i = 0; i < names.size(); ++i) record[names[i]] = (*values)[i];
+    records.emplace_back(std::move(record));
+  }
+  return records;
+}
+
+Records RecordsOfArray(const text::Array& array) {
+  if (!array.empty() && array[0].is_array()) return RecordsOfFields(array);
+  return {array.begin(), array.end()};
+}
+
+const text::Array* FirstArray(const Json& document, std::initializer_list<text::Path> paths) {
+  for (const text::Path path : paths) {
+    if (const auto* const array = text::FindArray(document, path)) return array;
+  }
+  return nullptr;
+}
+
+Records RecordsIn(const Json& document) {
+  if (const auto* const array = document.if_array()) return RecordsOfArray(*array);
+  if (const auto* const array = FirstArray(
+          document, {{"events"}, {"entries"}, {"results"}, {"hits", "hits"}, {"data"}})) {
+    return RecordsOfArray(*array);
+  }
+  const text::Array& tables = text::Items(document, {"tables"});
+  return tables.size() == 1 ? RecordsOfTable(tables[0]) : RecordsOfStreams(document);
+}
+
+// Objects that each begin and end with a line of one brace.
+Records RecordsOfIndented(std::string_view text) {
+  constexpr std::string_view kBegin = "{\n", kEnd = "\n}";
+  Records records;
+  while (!text.empty()) {
+    const size_t end = text.find(kEnd);
+    if (!text.starts_with(kBegin) || end == text.npos) return {};
+    auto record = text::ParseJsonLeniently(text.substr(0, end + kEnd.size()));
+    if (!record) return {};
+    records.push_back(std::move(*record));
+    text = base::Trim(text.substr(end + kEnd.size()));
+  }
+  return records;
+}
+
+}  // namespace
+
+std::vector<Json> RecordsOfDocument(std::string_view text) {
+  text = base::Trim(text);
+  if (text.size() > kLargestDocument) return {};
+  const bool is_array = text.starts_with('[') && text.ends_with(']');
+  const bool is_object = text.starts_with('{') && text.ends_with('}');
+  if (!is_array && !is_object) return {};
+  const char second = base::Trim(text.substr(1)).front();
+  if (is_array && second != '{' && second != '[') return {};
+  Records records;
+  const auto document = text::ParseJsonLeniently(text);
+  if (document) {
+    records = RecordsIn(*document);
+  } else if (is_object) {
+    records = RecordsOfIndented(text);
+  }
+  const bool are_objects =
+      std::all_of(records.begin(), records.end(), [](const Json& one) { return one.is_object(); });
+  return are_objects ? records : Records();
+}
+
+}  // namespace answers

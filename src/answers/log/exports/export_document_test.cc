@@ -1,0 +1,183 @@
+#include "answers/log/exports/export_document.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "answers/files/read_log.h"
+#include "answers/log/json_record.h"
+#include "answers/verdict.h"
+
+namespace answers {
+namespace {
+
+struct ToldBy {
+  std::optional<int> rank;
+  std::string kind, line;
+};
+
+ToldBy TellBy(const std::string& log) {
+  const Evidence evidence = ReadLogs({{"export", log}});
+  const Verdict verdict = Explain(evidence);
+  ToldBy told{std::nullopt, verdict.kind, verdict.line};
+  if (verdict.rank) told.rank = evidence.ranks[*verdict.rank].rank;
+  return told;
+}
+
+constexpr const char* kTexts[] = {
+    "Traceback (most recent call last):", "  File \\\"/w/a.py\\\", line 3, in f", "KeyError: 'lr'"};
+constexpr const char* kLost =
+    "RuntimeError: [pair.cc:534] Connection closed by peer [10.8.0.9]:4100";
+
+// Each line of a worker's traceback and one of the master, in a collector's form: $ is the text, @
+// the pod, # the second.
+std::vector<std::string> Records(std::string_view form) {
+  const auto record = [form](std::string_view text, std::string_view pod, int second) {
+    std::string made;
+    for (const char sign : form) {
+      if (sign == '$') {
+        made += text;
+      } else if (sign == '@') {
+        made += pod;
+      } else if (sign == '#') {
+        made += std::to_string(second);
+      } else {
+        made += sign;
+      }
+    }
+    return made;
+  };
+  std::vector<std::string> records;
+  for (const char* const text : kTexts) records.push_back(record(text, "pt-worker-1", 11));
+  records.push_back(record(kLost, "pt-master-0", 12));
+  return records;
+}
+
+std::string Joined(const std::vector<std::string>& records, std::string_view sign) {
+  std::string joined;
+  for (const std::string& record : records) {
+    joined += (joined.empty() ? "" : std::string(sign)) + record;
+  }
+  return joined;
+}
+
+TEST(ExportDocument, CollectorsRecordsNameTheirPod) {
+  for (
+      const char* const form :
+      {R"({"labels": {"pod": "@", "container": "pytorch"}, "line": "$", "timestamp": "2026-03-02T10:11:#Z"})",
+       R"({"labels": {"filename": "/var/log/pods/ml_@_ab/pytorch/0.log"}, "line": "$", "timestamp": "17724462640000000#"})",
+       R"({"timestamp": 17724462#000, "message": "$", "ingestionTime": 1772446299000, "logStreamName": "fluent-bit-kube.var.log.containers.@_ml_pytorch-0a.log"})",
+       R"({"date": 17724462#.5, "log": "$", "tag": "kube.var.log.containers.@_ml_pytorch-0a.log"})",
+       R"({"date": "2026-03-02T10:11:#Z", "message": "$", "status": "error", "tags": ["env:x", "pod_name:@"]})",
+       R"({"id": "A", "attributes": {"timestamp": "2026-03-02T10:11:#Z", "message": "$", "tags": ["pod_name:@"]}})",
+       R"({"_index": "logs", "_source": {"@timestamp": "2026-03-02T10:11:#Z", "message": "$", "kubernetes": {"pod": {"name": "@"}}}})",
+       R"({"preview": false, "result": {"_raw": "$", "_time": "2026-03-02T10:11:#Z", "pod_name": "@"}})",
+       R"({"TimeGenerated": "2026-03-02T10:11:#Z", "PodName": "@", "LogMessage": "$"})"}) {
+    const std::vector<std::string> records = Records(form);
+    std::vector<std::string> newest_first(records.rbegin(), records.rend());
+    for (const std::string& log :
+         {Joined(records, "\n"), "[" + Joined(records, ",\n ") + "]\n",
+          R"({"events": [)" + Joined(records, ", ") + R"(], "nextToken": "f/1"})",
+          "{\"data\":\n[" + Joined(records, ",\n") + "]}"}) {
+      const ToldBy told = TellBy(log);
+      EXPECT_EQ(told.line, "KeyError: 'lr'") << log;
+      EXPECT_EQ(told.rank, 2) << log;
+      EXPECT_TRUE(AreJsonRecords(log)) << log;
+    }
+  }
+}
+
+TEST(ExportDocument, NewestFirstIsTurnedAround) {
+  std::vector<std::string> records;
+  for (int i = 2; i >= 0; --i) {
+    records.push_back(R"({"labels": {"pod": "pt-worker-1"}, "line": ")" + std::string(kTexts[i]) +
+                      R"(", "timestamp": "2026-03-02T10:11:0)" + std::to_string(i) + "Z\"}");
+  }
+  for (const std::string& log : {Joined(records, "\n"), "[" + Joined(records, ",") + "]"}) {
+    EXPECT_EQ(TellBy(log).line, "KeyError: 'lr'") << log;
+  }
+}
+
+TEST(ExportDocument, LokisStreamsAreOneLog) {
+  const std::string log =
+      R"({"status": "success", "data": {"resultType": "streams", "result": [
+{"stream": {"pod": "pt-master-0"}, "values": [["1772446265000000000", ")" +
+      std::string(kLost) + R"("]]},
+{"stream": {"pod": "pt-worker-1"}, "values": [["1772446264000000003", "KeyError: 'lr'"],
+["1772446264000000002", "  File \"/w/a.py\", line 3, in f"],
+["1772446264000000001", "Traceback (most recent call last):"]]}]}})";
+  const auto records = RecordsOfDocument(log);
+  ASSERT_EQ(records.size(), 4U);
+  const ToldBy told = TellBy(log);
+  EXPECT_EQ(told.line, "KeyError: 'lr'");
+  EXPECT_EQ(told.rank, 2);
+}
+
+TEST(ExportDocument, TablesAreRecords) {
+  const auto row = [](const std::string& text) {
+    return R"([{"field": "@timestamp", "value": "2026-03-02 10:11:04.000"}, {"field": "@message", "value": ")" +
+           text + R"("}, {"field": "@ptr", "value": "x"}])";
+  };
+  const std::string insights = R"({"results": [)" + row("[rank1]: " + std::string(kTexts[0])) +
+                               "," + row("[rank1]: " + std::string(kTexts[1])) + "," +
+                               row("[rank1]: " + std::string(kTexts[2])) +
+                               R"(], "status": "Complete"})";
+  std::string rows;
+  for (const char* const text : kTexts) {
+    rows += (rows.empty() ? "" : ", ") +
+            ("[\"2026-03-02T10:11:04Z\", \"[rank1]: " + std::string(text) + "\"]");
+  }
+  const std::string analytics =
+      R"({"tables": [{"name": "t", "columns": [{"name": "TimeGenerated"}, {"name": "LogEntry"}], "rows": [)" +
+      rows + "]}]}";
+  for (const std::string& log : {insights, analytics}) {
+    const ToldBy told = TellBy(log);
+    EXPECT_EQ(told.line, "KeyError: 'lr'") << log;
+    EXPECT_EQ(told.rank, 1) << log;
+  }
+}
+
+TEST(ExportDocument, IndentedObjectsOneAfterAnotherAreRecords) {
+  std::string log;
+  for (const char* const text : kTexts) {
+    log += "{\n\t\"__REALTIME_TIMESTAMP\" : \"1772446264000000\",\n\t\"MESSAGE\" : \"[rank1]: " +
+           std::string(text) + "\"\n}\n";
+  }
+  EXPECT_EQ(TellBy(log).rank, 1);
+  EXPECT_EQ(TellBy(log).line, "KeyError: 'lr'");
+  EXPECT_TRUE(RecordsOfDocument(log + "and more").empty());
+}
+
+TEST(ExportDocument, JournaldsBytesAreAText) {
+  std::string log;
+  for (const std::string text :
+       {"Traceback (most recent call last):", "  File \"/w/a.py\", line 3", "KeyError: 'lr'"}) {
+    std::string bytes;
+    for (const char byte : "\x1b[0m" + text) {
+      bytes += (bytes.empty() ? "" : ",") + std::to_string(static_cast<int>(byte));
+    }
+    log += R"({"__REALTIME_TIMESTAMP": "1772446264000000", "MESSAGE": [)" + bytes + "]}\n";
+  }
+  EXPECT_EQ(TellBy(log).line, "KeyError: 'lr'");
+}
+
+TEST(ExportDocument, OtherDocumentsHaveNone) {
+  for (const char* const text :
+       {"", "{", "{}", "[]", "[1, 2]", R"([["a", "b"]])", R"({"events": [1]})",
+        R"({"data": {"result": [{"stream": {}}]}})", R"({"events": {"a": 1}})",
+        R"({"results": [[{"field": "@message"}]]})",
+        R"({"tables": [{"columns": [{"name": "a"}], "rows": [["b", "c"]]}]})",
+        "{\n\"a\": 1\n}\n{\n\"b\":\n"}) {
+    EXPECT_TRUE(RecordsOfDocument(text).empty()) << text;
+  }
+  for (const char* const text :
+       {R"({"events": [{"loss": 1}]})", R"({"loss": 0.3, "step": 4})", "{\"time\": 3}\n",
+        R"({"events": [{"time": 1772446264}], "failures": []})", ""}) {
+    EXPECT_FALSE(AreJsonRecords(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace answers

@@ -1,0 +1,16 @@
+// Where a record comes from, as log collectors write it.
+#pragma once
+
+#include <string>
+
+#include "text/json.h"
+
+namespace answers {
+
+// "[pod/NAME/CONTAINER] " or, with the pod's number in its Job, "[pod/NAME/CONTAINER/index=2] ": of
+// the labels of Kubernetes (fluent-bit, Filebeat, Vector, Cloud Logging, Loki, Datadog's tags, Log
+// Analytics), of the path of a container's log in a tag or a label, else the replica of Vertex AI
+// or the stream of CloudWatch. "" if the record has none of these.
+std::string PodPrefixOf(const text::Json& record);
+
+}  // namespace answers
