@@ -771,7 +771,8 @@ Verdict Explain(const Evidence& evidence) {
     verdict.rank.reset();  // it waited for the one that did not come
   }
   AddEvidence(verdict, evidence, root);
-  const bool waited = root.finding.level != Level::kDeciding && root.finding.kind != "stopped";
+  const bool waited = root.finding.level != Level::kDeciding && root.finding.kind != "stopped" &&
+                      root.finding.kind != "native-crash";
   if (const auto early = EndedEarly(evidence); early && waited && root.finding.kind != kUnknown) {
     verdict.kind = "ended-early";
     verdict.title =

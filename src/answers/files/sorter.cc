@@ -148,6 +148,7 @@ Evidence Sorter::Sorted() {
   // The others may name a rank that has printed nothing.
   std::set<int> named = NamedAloneByGathered(evidence_);
   if (const auto odd = OddInMismatch(evidence_)) named.insert(*odd);
+  if (const auto missing = MissingOfHorovod(evidence_)) named.insert(*missing);
   for (const int number : named) {
     if (Knows(number)) continue;
     const auto [name, attempt] = std::pair(evidence_.ranks[0].name, evidence_.ranks[0].attempt);

@@ -133,12 +133,19 @@ std::optional<int> ActorRanks::RankOfWorker(std::string_view fields) const {
 std::optional<int> ActorRanks::RankOfDead(const std::vector<std::string_view>& lines,
                                           size_t at) const {
   constexpr std::string_view kDied = "A worker died or was killed while executing a task";
+  constexpr std::string_view kMemory = "Memory on the node (IP: ";
   const std::string_view line = lines[at];
   if (line.find(kDied) != line.npos) {
     const std::string_view type = WordBehind(line, "Worker exit type: ");
     if (type.empty() || type.starts_with("INTENDED_")) return std::nullopt;
     return RankOfProcess(PidOf(WordBehind(line, "Worker PID: ")),
                          WordBehind(line, "Worker IP address: "));
+  }
+  if (const size_t memory = line.find(kMemory); memory != line.npos) {
+    const size_t task = line.find(" where the ", memory);
+    const std::string_view address = WordBehind(line.substr(memory), "(IP: ");
+    if (task == line.npos) return std::nullopt;
+    return RankOfProcess(PidIn(line.substr(task)), address.substr(0, address.find(',')));
   }
   if (!line.ends_with("The actor died unexpectedly before finishing this task.")) {
     return std::nullopt;

@@ -30,8 +30,10 @@ class ActorRanks {
 
   // The rank of the worker that Ray reports to have died in lines[at], without a cause of its own:
   // "A worker died or was killed while executing a task ... Worker PID: 430 Worker exit type:
-  // SYSTEM_ERROR", or the block of an ActorDiedError that begins in this line. Nullopt also if its
-  // node died and other workers with it.
+  // SYSTEM_ERROR", the block of an ActorDiedError that begins in this line, or "Memory on the node
+  // (IP: 10.0.0.2, ID: ...) where the task (actor ID: ..., name=RayTrainWorker.__init__, pid=430,
+  // memory used=181.22GB) was running was ...". Nullopt also if its node died and other workers
+  // with it.
   std::optional<int> RankOfDead(const std::vector<std::string_view>& lines, size_t at) const;
 
  private:

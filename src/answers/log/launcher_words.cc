@@ -21,6 +21,7 @@ namespace {
 using Lines = std::vector<std::string_view>;
 
 constexpr int kShellSignals = 128;
+constexpr std::string_view kEndOfDeepSpeed = "] exits with return code = ";
 
 std::optional<std::string_view> TableValue(std::string_view line, std::string_view key) {
   line = base::Trim(line);
@@ -306,7 +307,7 @@ std::optional<LauncherRow> ReadSpawned(std::string_view line) {
 // (deepspeed/launcher/launch.py), so that it names no rank.
 std::optional<LauncherRow> ReadDeepSpeed(const Lines& lines, size_t at) {
   const std::string_view line = lines[at];
-  const auto code = NumberBehind(line, "] exits with return code = ");
+  const auto code = NumberBehind(line, kEndOfDeepSpeed);
   if (!code) return std::nullopt;
   LauncherRow row;
   row.exit_code = ExitCode(code);
@@ -483,13 +484,46 @@ const LauncherRow* FirstOf(const std::vector<LauncherRow>& rows,
   return first == rows.end() ? nullptr : &*first;
 }
 
+// Reads DeepSpeed's "[launch.py:152:main] nnodes=1, num_local_procs=8, node_rank=0": the number of
+// processes, if there is only one node; else 0.
+int ReadProcessesOfDeepSpeed(const Lines& lines) {
+  const auto line = std::find_if(lines.begin(), lines.end(), [](std::string_view each) {
+    return each.find("[launch.py:") != each.npos && NumberBehind(each, " nnodes=");
+  });
+  if (line == lines.end() || NumberBehind(*line, " nnodes=") != 1) return 0;
+  return NumberBehind(*line, " num_local_procs=").value_or(0);
+}
+
+// The GPU whose memory is too small, by "CUDA out of memory. Tried to allocate 2 GiB (GPU 5; ..."
+// and "GPU 5 has a total capacity of"; nullopt if several are, or the first: a process that has not
+// chosen its own GPU yet uses that one.
+std::optional<int> FullGpu(const Lines& lines) {
+  std::set<int> gpus;
+  for (const std::string_view line : lines) {
+    const size_t at = line.find("CUDA out of memory. ");
+    if (at == line.npos) continue;
+    const auto gpu = NumberBehind(line.substr(at), "GPU ");
+    if (gpu) gpus.insert(*gpu);
+  }
+  return gpus.size() == 1 && *gpus.begin() > 0 ? std::optional(*gpus.begin()) : std::nullopt;
+}
+
+// DeepSpeed's launcher says of no process which one ended. On one node, all see the same GPUs, and
+// each uses that of its rank.
+void NameByGpu(const Lines& lines, std::vector<LauncherRow>& rows) {
+  const auto row = std::find_if(rows.begin(), rows.end(), [](const LauncherRow& each) {
+    return each.words.find(kEndOfDeepSpeed) != each.words.npos;
+  });
+  if (row == rows.end()) return;
+  const auto gpu = FullGpu(lines);
+  if (gpu && *gpu < ReadProcessesOfDeepSpeed(lines)) row->rank = gpu;
+}
+
 // Reads "process 73670 spawned with command: [..., '--local_rank=2', ...]" of DeepSpeed's launcher,
 // if it has only one node.
 void ReadSpawnedOfDeepSpeed(const Lines& lines, RanksOfPids& ranks) {
   constexpr std::string_view kSpawned = " spawned with command: [";
-  const bool is_one_node = std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
-    return line.find("[launch.py:") != line.npos && NumberBehind(line, " nnodes=") == 1;
-  });
+  const bool is_one_node = ReadProcessesOfDeepSpeed(lines) > 0;
   for (const std::string_view line : lines) {
     if (!is_one_node || line.find(kSpawned) == line.npos) continue;
     const auto pid = NumberBehind(line, "] process ");
@@ -565,6 +599,7 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   ReadTables(lines, words.rows);
   ReadExplanation(lines, words.rows);
   ReadMessages(lines, words.rows);
+  NameByGpu(lines, words.rows);
   ReadAgent(lines, ReadRanksOfLocals(lines), words.rows);
   if (auto row = ReadRay(lines)) words.rows.push_back(std::move(*row));
   for (const LauncherRow& row : words.rows) {
