@@ -63,8 +63,8 @@ TEST(ActorRank, RayTrainsTableNamesTheRanksOfProcesses) {
   EXPECT_EQ(rank_of_block(worker, "\tip: 10.0.0.2", "\tpid: 429",
                           "The actor is dead because its node has died."),
             2);
-  const auto rank_of_killed = [&ranks](const std::string& address, const std::string& fields) {
-    const std::string line = "Memory on the node (IP: " + address + ", ID: 4f) where the task (" +
+  const auto rank_of_killed = [&ranks](const std::string& node, const std::string& fields) {
+    const std::string line = "Memory on the node (IP: " + node + ", ID: 4f) where the task (" +
                              fields + "memory used=181.22GB) was running was 471.31GB";
     return ranks.RankOfDead({line}, 0);
   };

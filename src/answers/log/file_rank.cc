@@ -30,7 +30,11 @@ std::optional<int> NamedRank(std::string_view path) {
   const std::vector<std::string> parts = base::Split(path, '/');
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     const std::string lower = base::ToLower(*part);
-    const size_t rank = lower.rfind("rank");
+    size_t rank = lower.rfind("rank");
+    for (const std::string_view word : {"globalrank", "global_rank", "global-rank"}) {
+      const size_t at = lower.rfind(word);
+      if (at != std::string::npos) rank = at + word.size() - std::string_view("rank").size();
+    }
     const size_t digit = rank == std::string::npos ? rank : lower.find_first_of(kDigits, rank);
     if (digit != std::string::npos && IsOfNodeOrLocal(lower.substr(0, rank))) return std::nullopt;
     if (digit != std::string::npos) return NumberAt(lower, digit);

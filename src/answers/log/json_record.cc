@@ -47,9 +47,18 @@ bool HasAnyOf(const Json& record, Keys keys) {
                      [&](text::Path key) { return text::Find(record, key) != nullptr; });
 }
 
+// Whether Loki's logcli has written it: its labels, the line and a time.
+bool IsLokis(const Json& record) {
+  const Json* const labels = text::Find(record, {"labels"});
+  return labels != nullptr && labels->is_object() && record.get_object().size() == 3 &&
+         !text::GetString(record, {"line"}).empty() &&
+         !text::GetString(record, {"timestamp"}).empty();
+}
+
 // The text of a program, as those who carry it wrap it: Docker and fluent-bit, Cloud Logging,
-// journald.
+// journald, Loki.
 std::string_view CarriedText(const Json& record) {
+  if (IsLokis(record)) return text::GetString(record, {"line"});
   return FirstString(record, {{"log"}, {"textPayload"}, {"MESSAGE"}});
 }
 
@@ -153,14 +162,17 @@ std::string IndexOfPod(const Json& record) {
 }
 
 std::string PodOf(const Json& record) {
-  const std::string_view pod = FirstString(record, {{"kubernetes", "pod_name"},
-                                                    {"kubernetes", "pod", "name"},
-                                                    {"resource", "labels", "pod_name"},
-                                                    {"pod_name"}});
+  const bool is_lokis = IsLokis(record);
+  const std::string_view pod = is_lokis ? text::GetString(record, {"labels", "pod"})
+                                        : FirstString(record, {{"kubernetes", "pod_name"},
+                                                               {"kubernetes", "pod", "name"},
+                                                               {"resource", "labels", "pod_name"},
+                                                               {"pod_name"}});
   const std::string_view container =
-      FirstString(record, {{"kubernetes", "container_name"},
-                           {"kubernetes", "container", "name"},
-                           {"resource", "labels", "container_name"}});
+      is_lokis ? text::GetString(record, {"labels", "container"})
+               : FirstString(record, {{"kubernetes", "container_name"},
+                                      {"kubernetes", "container", "name"},
+                                      {"resource", "labels", "container_name"}});
   if (pod.empty() || pod.find_first_of("] \t/") != pod.npos) return "";
   if (pod.size() > kLongestName || container.size() > kLongestName) return "";
   return fmt::format("[pod/{}/{}{}] ", pod, container.empty() ? "pytorch" : container,
@@ -439,6 +451,19 @@ std::string LinesOfJsonArray(std::string_view text) {
   std::string lines;
   for (const auto& [time, line] : records) lines += line + "\n";
   return lines;
+}
+
+bool HasLinesOfRecords(std::string_view text) {
+  constexpr int kMost = 10;
+  int records = 0;
+  while (!text.empty() && records < kMost) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (base::Trim(line).empty()) continue;
+    if (!ReadRecord(line, {})) return false;
+    ++records;
+  }
+  return records > 0;
 }
 
 }  // namespace answers

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -21,7 +22,6 @@ namespace {
 using Lines = std::vector<std::string_view>;
 
 constexpr int kShellSignals = 128;
-constexpr std::string_view kEndOfDeepSpeed = "] exits with return code = ";
 
 std::optional<std::string_view> TableValue(std::string_view line, std::string_view key) {
   line = base::Trim(line);
@@ -307,7 +307,7 @@ std::optional<LauncherRow> ReadSpawned(std::string_view line) {
 // (deepspeed/launcher/launch.py), so that it names no rank.
 std::optional<LauncherRow> ReadDeepSpeed(const Lines& lines, size_t at) {
   const std::string_view line = lines[at];
-  const auto code = NumberBehind(line, kEndOfDeepSpeed);
+  const auto code = NumberBehind(line, "] exits with return code = ");
   if (!code) return std::nullopt;
   LauncherRow row;
   row.exit_code = ExitCode(code);
@@ -494,31 +494,6 @@ int ReadProcessesOfDeepSpeed(const Lines& lines) {
   return NumberBehind(*line, " num_local_procs=").value_or(0);
 }
 
-// The GPU whose memory is too small, by "CUDA out of memory. Tried to allocate 2 GiB (GPU 5; ..."
-// and "GPU 5 has a total capacity of"; nullopt if several are, or the first: a process that has not
-// chosen its own GPU yet uses that one.
-std::optional<int> FullGpu(const Lines& lines) {
-  std::set<int> gpus;
-  for (const std::string_view line : lines) {
-    const size_t at = line.find("CUDA out of memory. ");
-    if (at == line.npos) continue;
-    const auto gpu = NumberBehind(line.substr(at), "GPU ");
-    if (gpu) gpus.insert(*gpu);
-  }
-  return gpus.size() == 1 && *gpus.begin() > 0 ? std::optional(*gpus.begin()) : std::nullopt;
-}
-
-// DeepSpeed's launcher says of no process which one ended. On one node, all see the same GPUs, and
-// each uses that of its rank.
-void NameByGpu(const Lines& lines, std::vector<LauncherRow>& rows) {
-  const auto row = std::find_if(rows.begin(), rows.end(), [](const LauncherRow& each) {
-    return each.words.find(kEndOfDeepSpeed) != each.words.npos;
-  });
-  if (row == rows.end()) return;
-  const auto gpu = FullGpu(lines);
-  if (gpu && *gpu < ReadProcessesOfDeepSpeed(lines)) row->rank = gpu;
-}
-
 // Reads "process 73670 spawned with command: [..., '--local_rank=2', ...]" of DeepSpeed's launcher,
 // if it has only one node.
 void ReadSpawnedOfDeepSpeed(const Lines& lines, RanksOfPids& ranks) {
@@ -567,7 +542,7 @@ std::optional<int> ReadLoneRank(const Lines& lines, bool is_of_one_agent) {
   return rank;
 }
 
-std::optional<int> ReadLoneRankOfDeepSpeed(const Lines& lines, std::string_view host) {
+std::vector<int> ReadRanksOfDeepSpeed(const Lines& lines, std::string_view host) {
   constexpr std::string_view kMapping = "global_rank_mapping=";
   std::set<std::string_view> mappings;
   std::set<int> nodes;
@@ -576,22 +551,27 @@ std::optional<int> ReadLoneRankOfDeepSpeed(const Lines& lines, std::string_view 
     const size_t at = line.find(kMapping);
     if (at != line.npos) mappings.insert(line.substr(at));
   }
-  if (mappings.size() != 1 || (host.empty() && nodes.size() != 1)) return std::nullopt;
+  if (mappings.empty()) {
+    std::vector<int> ranks(static_cast<size_t>(std::clamp(ReadProcessesOfDeepSpeed(lines), 0, 64)));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return ranks;
+  }
+  if (mappings.size() != 1 || (host.empty() && nodes.size() != 1)) return {};
   std::string_view rest = *mappings.begin();
   rest = rest.substr(std::min(rest.find('{'), rest.size()));
   for (int node = 0; !rest.empty(); ++node) {
     const size_t name = std::min(rest.find('\''), rest.size());
     const size_t end = rest.find("': [", name);
-    if (end == rest.npos) return std::nullopt;
+    if (end == rest.npos) return {};
     const std::string_view of = rest.substr(name + 1, end - name - 1);
     rest.remove_prefix(end + 1);
-    const auto ranks = ListBehind(rest, ": [");
-    if (!ranks) return std::nullopt;
+    auto ranks = ListBehind(rest, ": [");
+    if (!ranks) return {};
     const bool is_it = host.empty() ? nodes.contains(node) : of == host;
-    if (is_it) return ranks->size() == 1 ? std::optional(ranks->front()) : std::nullopt;
+    if (is_it) return std::move(*ranks);
     rest.remove_prefix(rest.find(']'));
   }
-  return std::nullopt;
+  return {};
 }
 
 LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
@@ -599,7 +579,6 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   ReadTables(lines, words.rows);
   ReadExplanation(lines, words.rows);
   ReadMessages(lines, words.rows);
-  NameByGpu(lines, words.rows);
   ReadAgent(lines, ReadRanksOfLocals(lines), words.rows);
   if (auto row = ReadRay(lines)) words.rows.push_back(std::move(*row));
   for (const LauncherRow& row : words.rows) {

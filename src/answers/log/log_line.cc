@@ -272,9 +272,10 @@ bool TakeTask(LogLine& line) {
 bool TakeVertex(LogLine& line) {
   constexpr size_t kLongest = 160, kStamp = 25, kZone = 20;  // "2026-03-02 10:11:04 +0000"
   std::string_view text = line.text;
-  const size_t level = text.find('\t');
-  if (level == 0 || level > 10 || text.find_first_not_of(kCapitals) != level) return false;
-  const std::string_view stamp = text.substr(level + 1);
+  const size_t level = text.find_first_not_of(kCapitals);
+  const size_t begin = text.find_first_not_of("\t ", level);
+  if (level == 0 || level > 10 || begin == level || begin == text.npos) return false;
+  const std::string_view stamp = text.substr(begin);
   const size_t time = stamp.find('\t');
   const size_t name = time == stamp.npos ? time : stamp.find('\t', time + 1);
   if (name == stamp.npos || name > kLongest || time != kStamp) return false;

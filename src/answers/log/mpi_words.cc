@@ -126,7 +126,7 @@ std::optional<LauncherRow> ReadMpiAbort(const std::vector<std::string_view>& lin
 }
 
 // Reads "=   RANK 1 PID 27494 RUNNING AT n1" or, from MPICH, "=   PID 27494 RUNNING AT n1", and
-// "=   KILLED BY SIGNAL: 9 (Killed)" or "=   EXIT CODE: 9".
+// "=   KILLED BY SIGNAL: 9 (Killed)", "=   EXIT CODE: 9" or "=   EXIT STATUS: 1".
 std::optional<LauncherRow> ReadHydra(const std::vector<std::string_view>& lines, size_t at) {
   constexpr std::string_view kBegin = "BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES";
   constexpr std::string_view kHost = "RUNNING AT ";
@@ -141,7 +141,8 @@ std::optional<LauncherRow> ReadHydra(const std::vector<std::string_view>& lines,
     if (!row.rank) row.rank = CountBehind(line, " RANK ");
     if (!row.pid) row.pid = CountBehind(line, " PID ");
     const auto signal = CountBehind(line, " KILLED BY SIGNAL: ");
-    const auto code = CountBehind(line, " EXIT CODE: ");
+    auto code = CountBehind(line, " EXIT CODE: ");
+    if (!code) code = CountBehind(line, " EXIT STATUS: ");
     if (signal) row.exit_code = kMpiSignals + *signal;
     if (code)
       row.exit_code = IsSignal(*code, SignalOfAll(lines, below)) ? kMpiSignals + *code : *code;

@@ -71,14 +71,16 @@ std::optional<Field> ReadFieldAt(std::string_view text, size_t at, size_t key_si
   if (at > 0 && kBefore.find(text[at - 1]) == std::string_view::npos) return std::nullopt;
   const std::string_view key = text.substr(at, key_size);
   const char before = at > 0 ? text[at - 1] : ' ';
+  const bool is_in_bars = text.substr(0, at).ends_with("| ");
   const bool is_in_brackets = before == '[' || before == '(' || before == '<';
-  const auto signs = SignsAt(text.substr(at + key.size()), is_in_brackets);
+  const auto signs = SignsAt(text.substr(at + key.size()), is_in_brackets || is_in_bars);
   if (!signs || IsOfOther(text.substr(0, at))) return std::nullopt;
   const size_t digit = at + key.size() + signs->size();
   const size_t end = std::min(text.find_first_not_of("0123456789", digit), text.size());
   const auto rank = RankNumber(text.substr(digit, end - digit));
   const char behind = end < text.size() ? text[end] : ' ';
   if (end == digit || !rank || kBehind.find(behind) == std::string_view::npos) return std::nullopt;
+  if (is_in_bars && *signs == " " && !text.substr(end).starts_with(" |")) return std::nullopt;
   return Field{*rank, std::string{before} + std::string(key) + std::string(*signs),
                ShapeOf(text.substr(0, at)), at};
 }
@@ -134,11 +136,12 @@ std::string NodeOf(std::string_view text, size_t rank) {
   return "";
 }
 
-// The number in PyTorch's own records may be that in a group, and Lightning's are about a child.
-bool IsPyTorchs(std::string_view text) {
+// The number in PyTorch's own records may be that in a group, and Lightning's are about a child;
+// those of DeepSpeed's launcher have none.
+bool IsOfFramework(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"ProcessGroup", "WorkNCCL", "NCCL watchdog", "Watchdog caught", "watchdog thread",
-       "] Child process with PID "});
+       "] Child process with PID ", "[launch.py:", "[runner.py:"});
   return HasAny(text, kWords);
 }
 
@@ -176,7 +179,7 @@ class Fields {
     fields_.reserve(lines.size());
     for (size_t i = 0; i < lines.size(); ++i) {
       const LogLine& line = lines[i];
-      const bool is_record = are_records[i] && !IsPyTorchs(line.text);
+      const bool is_record = are_records[i] && !IsOfFramework(line.text);
       fields_.push_back(is_record ? ReadField(line.text) : std::nullopt);
       records_ += is_record;
       if (!fields_.back()) continue;

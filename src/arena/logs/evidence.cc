@@ -457,10 +457,12 @@ std::string ReadStdin() {
   return text;
 }
 
-// Whether kubectl has printed it with `get pods -o json`, or it is an array of log records.
+// Whether kubectl has printed it with `get pods -o json`, or it is an array or lines of log
+// records.
 bool HasPodsOrRecords(const std::string& path) {
   const auto text = ReadEnd(path);
-  return text && (answers::IsPodsJson(*text) || !answers::LinesOfJsonArray(*text).empty());
+  return text && (answers::IsPodsJson(*text) || !answers::LinesOfJsonArray(*text).empty() ||
+                  answers::HasLinesOfRecords(*text));
 }
 
 bool IsCompressed(std::string_view path) {
