@@ -14,7 +14,7 @@ struct KubeflowPods {
 };
 
 // The operator's master is rank 0, and worker 0 is rank 1; without a master worker 0 is rank 0.
-// Nullopt for another name.
+// Vertex AI's workerpool0-0 is rank 0, and workerpool1-0 is rank 1. Nullopt for another name.
 std::optional<int> RankOfPod(std::string_view pod, bool has_master);
 
 // The index in "train-node-0-2-x7f2k", a pod of Kubeflow's Trainer v2; the rank, if the pod has one
