@@ -16,6 +16,9 @@
 namespace answers {
 namespace {
 
+constexpr std::string_view kAdviceOnBusError =
+    "Check whether /dev/shm is full while it runs, and whether its files were cut short.";
+
 std::string LastWords(const Rank& rank) {
   const size_t last = LastSaid(rank.lines);
   if (last == rank.lines.size()) return "";
@@ -64,8 +67,9 @@ constexpr auto kSignalEnds = std::to_array<SignalEnd>({
      "Raise the limit (ulimit -f), or write smaller files.", Level::kDeciding},
     {SIGHUP, "stopped", "its terminal or session was closed (SIGHUP)", Advice::kNone,
      "Run it again when you want it to go on, with nohup, tmux or as a job.", Level::kConsequence},
-    {SIGBUS, kUnknown, "it was killed by SIGBUS: a full /dev/shm or a file cut short does that",
-     Advice::kNone, "Check whether /dev/shm is full while it runs."},
+    {SIGBUS, "native-crash",
+     "it was killed by SIGBUS: a full /dev/shm or a file cut short does that", Advice::kFixFirst,
+     kAdviceOnBusError},
     {SIGKILL, kUnknown, "it was killed by SIGKILL; these data do not say by whom", Advice::kNone,
      "Look at the kernel's log (dmesg) for an oom-kill, and at whoever may end processes here."},
     {SIGTERM, kUnknown, "it was asked to end (SIGTERM); these data do not say by whom",
@@ -102,6 +106,11 @@ RankEnd FindEnd(const Rank& rank) {
     words += line->text.empty() ? 0 : 1;
   }
   return end;
+}
+
+// Whether nothing but SIGBUS is known, which a full /dev/shm explains.
+bool IsOfBusError(const Finding& found) {
+  return found.kind == "native-crash" && found.level == Level::kUndecided;
 }
 
 }  // namespace
@@ -158,9 +167,11 @@ void AskWitnesses(const Rank& rank, Finding& found) {
   if (IsConsequence(found.level)) return;
   for (const Fact& witness : rank.witnesses) {
     const Rule* const rule = RuleForWitness(witness.text);
-    if (rule == nullptr || !rule->Overrules(found.kind)) continue;
+    const bool is_bus_error = IsOfBusError(found);
+    const std::string_view kind = is_bus_error ? kUnknown : found.kind;
+    if (rule == nullptr || !rule->Overrules(kind)) continue;
     // A full disk alone does not prove that the program needed it.
-    const bool is_known = found.kind != kUnknown;
+    const bool is_known = kind != kUnknown;
     found.Take(*rule);
     found.confidence = is_known ? Confidence::kHigh : Confidence::kMedium;
     found.line = fmt::format("{}: {}", witness.source, witness.text);
@@ -174,7 +185,8 @@ bool WouldWitnessesDecide(const Rank& rank) {
   if (!found || IsConsequence(found->level)) return false;
   const int code = ExitOf(rank).value_or(0);
   if (found->rule == "process-pool") return true;
-  if (found->kind == kUnknown) return code == kSignalBase + SIGKILL || code == kSignalBase + SIGBUS;
+  if (IsOfBusError(*found)) return true;
+  if (found->kind == kUnknown) return code == kSignalBase + SIGKILL;
   const std::span<const Rule> rules = AllRules();
   return std::any_of(rules.begin(), rules.end(), [&found](const Rule& rule) {
     return !rule.witnesses.empty() && rule.Overrules(found->kind);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <string>
 #include <tuple>
 
@@ -36,6 +37,19 @@ TEST(ExitFinding, AnAbortsLineIsTheExceptionThatNothingCaught) {
                     "  what():  no such shard: 7\n"),
             "what():  no such shard: 7");
   EXPECT_EQ(line_of("start\n"), "Aborted");
+}
+
+TEST(ExitFinding, ABusErrorIsACrashThatAFullShmExplains) {
+  Rank rank;
+  rank.exit_code = 128 + SIGBUS;
+  EXPECT_EQ(FindInRank(rank)->kind, "native-crash");
+  EXPECT_EQ(FindInRank(rank)->confidence, Confidence::kLow);
+  EXPECT_TRUE(WouldWitnessesDecide(rank));
+  rank.witnesses.push_back({std::nullopt, "/dev/shm", "/dev/shm is full (64 MiB)"});
+  EXPECT_EQ(FindInRank(rank)->kind, "shm-too-small");
+  EXPECT_EQ(FindInRank(rank)->confidence, Confidence::kMedium);
+  rank.exit_code = 128 + SIGSEGV;
+  EXPECT_EQ(FindInRank(rank)->kind, "native-crash");
 }
 
 TEST(ExitFinding, AShellsWordIsTheEnd) {

@@ -516,6 +516,20 @@ void AskGathered(Verdict& verdict, const Evidence& evidence, const Claim& raised
   verdict.rank = ranks.size() == 1 ? PlaceOf(evidence, *ranks.begin()) : std::nullopt;
 }
 
+// The rank that did not come, by the line or, if that names none, by the only other one of its rank
+// that does.
+std::optional<int> MissingIn(const Evidence& evidence, const Claim& root, std::string_view line) {
+  const Rank* const asker = root.rank ? &evidence.ranks[*root.rank] : nullptr;
+  const auto number = asker != nullptr ? asker->rank : std::nullopt;
+  const auto missing = MissingAtBarrier(line, number);
+  if (missing || asker == nullptr || root.finding.kind != "late-peer") return missing;
+  std::set<int> others;
+  for (const Line& each : asker->lines) {
+    if (const auto other = MissingAtBarrier(each.text, number)) others.insert(*other);
+  }
+  return others.size() == 1 ? std::optional(*others.begin()) : std::nullopt;
+}
+
 bool IsOfStallInspector(std::string_view line) {
   return line.find("is stalled for longer than ") != line.npos &&
          line.ends_with(" seconds. Will shutdown.");
@@ -764,14 +778,14 @@ Verdict Explain(const Evidence& evidence) {
   if (root.finding.rule == "hang-horovod" || IsOfStallInspector(verdict.line)) {
     AskStallInspector(verdict, evidence);
   }
-  const auto asker = root.rank ? evidence.ranks[*root.rank].rank : std::nullopt;
-  if (const auto missing = MissingAtBarrier(verdict.line, asker)) {
+  if (const auto missing = MissingIn(evidence, root, verdict.line)) {
     if (const auto place = PlaceOf(evidence, *missing)) verdict.rank = place;
   } else if (root.finding.rule == "late-peer-barrier") {
     verdict.rank.reset();  // it waited for the one that did not come
   }
   AddEvidence(verdict, evidence, root);
-  const bool waited = root.finding.level != Level::kDeciding && root.finding.kind != "stopped";
+  const bool waited = root.finding.level != Level::kDeciding && root.finding.kind != "stopped" &&
+                      root.finding.kind != "native-crash";
   if (const auto early = EndedEarly(evidence); early && waited && root.finding.kind != kUnknown) {
     verdict.kind = "ended-early";
     verdict.title =

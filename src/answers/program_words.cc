@@ -90,6 +90,7 @@ bool ReportsSuccess(std::string_view text) {
                                        "signal", "before ", "after ", "until ", "when ", "if "});
   if (IsElasticsSuccess(text)) return true;
   if (text.size() > kLongest) return false;
+  if (text.starts_with("`Trainer.fit` stopped: `max_") && text.ends_with(" reached.")) return true;
   const std::string lower = base::ToLower(text);
   return HasAny(lower, kWords) && !HasAny(WithoutErrorRates(lower), kTrouble);
 }

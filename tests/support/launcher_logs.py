@@ -229,13 +229,13 @@ CASES = {
     "loader-behind-a-reset": ("cuda-out-of-memory", 1, "fix-first", {"out": woven(tag("[rank0]: ", trace(
         "ConnectionResetError: [Errno 104] Connection reset by peer", "/opt/conda/lib/python3.11/multiprocessing/connection.py")),
         tag("[rank1]: ", trace(OOM))) + TOLD_TO_END + table(1, 1)}),
+    "torchrun-bus-error": ("native-crash", 1, "fix-first", {"out": STEPS + table(1, -7, "Signal 7 (SIGBUS) received by PID 4201")}),
     "segfault-of-torch": ("native-crash", 0, "fix-first", {"run.log": STEPS + "./run.sh: line 7:  4242 Segmentation fault      (core dumped) python "
                           "train.py\n" + table(0, -11, "Signal 11 (SIGSEGV) received by PID 4200")}),
 }
 
 SYMPTOMS = {
     "torchrun-killed": {"out": STEPS + table(1, -9, "Signal 9 (SIGKILL) received by PID 4201")},
-    "torchrun-bus-error": {"out": STEPS + table(1, -7, "Signal 7 (SIGBUS) received by PID 4201")},
     "deepspeed-killed": {"ds.log": STEPS + DEEPSPEED_END.format(-9)},
     "spawn-killed": {"out": trace("torch.multiprocessing.spawn.ProcessExitedException: process 2 terminated with signal SIGKILL")},
     "accelerate-alone": {"out": table(0, 1)},

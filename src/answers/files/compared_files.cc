@@ -15,7 +15,10 @@
 #include "answers/log/file_rank.h"
 #include "answers/log/node_task.h"
 #include "answers/log/own_rank.h"
+#include "answers/log/pod_ranks.h"
 #include "answers/program_words.h"
+#include "answers/rank_number.h"
+#include "answers/traceback.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -64,6 +67,36 @@ void SetRank(File& file, std::string_view pod, int rank) {
     file.rank = rank;
   } else {
     file.lone_ranks[pod] = rank;
+  }
+}
+
+constexpr std::string_view kFullGpu = "CUDA out of memory. ";
+
+// The GPU whose memory is too small, by "CUDA out of memory. Tried to allocate 2 GiB (GPU 5; ..."
+// and "GPU 5 has a total capacity of"; nullopt if several are, or the first: a process that has not
+// chosen its own GPU yet uses that one.
+std::optional<int> FullGpu(const std::vector<std::string_view>& lines) {
+  constexpr std::string_view kGpu = "GPU ";
+  std::set<std::optional<int>> gpus;
+  for (const std::string_view line : lines) {
+    const size_t at = line.find(kFullGpu);
+    const size_t gpu = at == line.npos ? at : line.find(kGpu, at);
+    if (gpu == line.npos) continue;
+    const std::string_view number = line.substr(gpu + kGpu.size());
+    gpus.insert(RankOfDigits(number.substr(0, number.find_first_not_of("0123456789"))));
+  }
+  return gpus.size() == 1 && *gpus.begin() > 0 ? *gpus.begin() : std::nullopt;
+}
+
+// Gives the rank to the lines of the tracebacks that end so.
+void SetRankOfFullGpu(File& file, std::string_view pod, int rank) {
+  bool is_of_traceback = false;
+  for (auto split = file.lines.rbegin(); split != file.lines.rend(); ++split) {
+    if (split->pod != pod) continue;
+    const std::string& text = split->line.text;
+    if (text.find(kFullGpu) != std::string::npos) is_of_traceback = true;
+    if (is_of_traceback) split->rank = rank;
+    if (text.find(kTracebackHeader) != std::string::npos) is_of_traceback = false;
   }
 }
 
@@ -143,11 +176,23 @@ void NameDescribedByLogs(std::vector<File>& files) {
   }
 }
 
+void NameLogsByDescribed(std::vector<File>& files) {
+  for (const File& file : files) {
+    for (const DescribedPod& pod : file.pods) {
+      if (!pod.rank || pod.may_have_several || pod.name.empty()) continue;
+      for (File& log : files) {
+        if (!log.rank && &log != &file && NameOfLog(log.log->name) == pod.name) log.rank = pod.rank;
+      }
+    }
+  }
+}
+
 void NameRanksByAgents(std::vector<File>& files) {
   for (File& file : files) {
     for (const auto& [pod, texts] : TextsByPods(file)) {
       auto rank = ReadLoneRank(texts, pod.empty() && file.rank);
-      if (!rank) rank = ReadLoneRankOfDeepSpeed(texts, pod);
+      const std::vector<int> ranks = rank ? std::vector<int>{} : ReadRanksOfDeepSpeed(texts, pod);
+      if (ranks.size() == 1) rank = ranks[0];
       if (rank) SetRank(file, pod, *rank);
     }
   }
@@ -178,6 +223,21 @@ void NameRanksByEnvironment(std::vector<File>& files) {
     const bool is_one_of_several = are_of_one_job && logs.size() > 1 && logs[shown.rank] == 1;
     if (!shown.is_of_worker && !is_one_of_several) continue;
     SetRank(*one.file, one.pod, shown.rank);
+  }
+}
+
+void NameRanksByGpus(std::vector<File>& files) {
+  for (File& file : files) {
+    const bool is_deepspeeds =
+        std::any_of(file.texts.begin(), file.texts.end(),
+                    [](std::string_view text) { return text.find("[launch.py:") != text.npos; });
+    if (!is_deepspeeds) continue;
+    for (const auto& [pod, texts] : TextsByPods(file)) {
+      const auto gpu = FullGpu(texts);
+      const std::vector<int> ranks = ReadRanksOfDeepSpeed(file.texts, pod);
+      if (!gpu || *gpu >= static_cast<int>(ranks.size())) continue;
+      SetRankOfFullGpu(file, pod, ranks[static_cast<size_t>(*gpu)]);
+    }
   }
 }
 

@@ -15,6 +15,9 @@ void DropOtherFields(std::vector<File>& files);
 // The number of a pod that is described without a label for it may be in the name of its log.
 void NameDescribedByLogs(std::vector<File>& files);
 
+// Gives logs whose names say no rank those of the pods of these names, that kubectl has described.
+void NameLogsByDescribed(std::vector<File>& files);
+
 // Of files whose names end in a number: forgets the numbers where torchrun's table in one of them
 // has another rank, because they are the nodes'.
 void DropNumbersOfNodes(std::vector<File>& files);
@@ -29,6 +32,10 @@ void NameRanksByAgents(std::vector<File>& files);
 
 // By the environments that the files of single processes, or the pods in them, show.
 void NameRanksByEnvironment(std::vector<File>& files);
+
+// DeepSpeed's launcher says of no process which one ended: each uses the GPU of its local rank, and
+// the exception that its memory is too small names that.
+void NameRanksByGpus(std::vector<File>& files);
 
 // Names the ranks of Ray's session files, "worker-ID-JOB-PID.err", by the PIDs in Ray Train's table
 // of workers, which the driver prints.

@@ -782,6 +782,41 @@ TEST(FirstRank, DeepSpeedsLauncherKnowsWhomTheKernelKilled) {
   EXPECT_EQ(judge("2"), std::nullopt);
 }
 
+TEST(FirstRank, ADeepSpeedsProcessOfOneNodeHasTheGpuOfItsRank) {
+  const auto judge = [](const std::string& nodes, const std::string& gpu, const std::string& more) {
+    return RankNamedIn(ReadLogs(
+        {{"train.log",
+          "[2024-05-25 01:00:05,232] [INFO] [launch.py:256:main] nnodes=" + nodes +
+              ", num_local_procs=8, node_rank=0\n" + more +
+              "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\n"
+              "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB "
+              "(GPU " +
+              gpu +
+              "; 79.20 GiB total capacity; 74.00 GiB already allocated; 461.25 MiB free; "
+              "78.60 GiB reserved in total by PyTorch)\n"
+              "[2024-05-25 01:01:05,232] [ERROR] [launch.py:325:sigkill_handler] "
+              "['python', 'a.py', '--local_rank=7'] exits with return code = 1\n"}}));
+  };
+  EXPECT_EQ(judge("1", "5", ""), 5);
+  EXPECT_EQ(judge("2", "5", ""), std::nullopt);
+  EXPECT_EQ(judge("1", "0", ""), std::nullopt) << "which all use that have not chosen theirs";
+  EXPECT_EQ(judge("1", "9", ""), std::nullopt);
+  EXPECT_EQ(judge("1", "5", "CUDA out of memory. Tried to allocate 1 GiB (GPU 4; x)\n"),
+            std::nullopt);
+}
+
+TEST(FirstRank, HorovodNamesARankThatHasPrintedNothing) {
+  const std::string of = "[1,0]<stderr>:";
+  const Evidence evidence = ReadLogs(
+      {{"job.log", "[1,0]<stdout>:step 1\n" + of +
+                       "[2023-12-01 04:10:31.01120: W /h/stall_inspector.cc:107] One or more "
+                       "tensors were submitted to be reduced, gathered or broadcasted by subset of "
+                       "ranks and are waiting for remainder of ranks for more than 60 seconds.\n" +
+                       of + "Missing ranks:\n" + of + "3: [allreduce.a ...]\n"}});
+  EXPECT_EQ(Explain(evidence).kind, "hang");
+  EXPECT_EQ(RankNamedIn(evidence), 3);
+}
+
 TEST(FirstRank, AnErrorRateInTheLastLineIsNoFailure) {
   const std::string warn =
       "gpu-1:311:402 [0] misc/ibvwrap.cc:199 NCCL WARN Call to ibv_open_device failed\n";

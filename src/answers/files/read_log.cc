@@ -93,9 +93,11 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
   DropNumbersOfNodes(read);
   DropEndsOfAgents(read);
   NameDescribedByLogs(read);
+  NameLogsByDescribed(read);
   NameRaysFiles(read);
   NameRanksByAgents(read);
   NameRanksByEnvironment(read);
+  NameRanksByGpus(read);
   // Programs' timestamps have an unknown time zone and cannot be compared with the times of error
   // files.
   const OwnClock clock = errors.empty() ? ClockOf(read) : OwnClock::kNone;

@@ -6,6 +6,8 @@
 
 #include "answers/log/passed_tests.h"
 #include "answers/log/ray_words.h"
+#include "answers/program_words.h"
+#include "answers/traceback.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -35,6 +37,21 @@ bool HasRecovered(const File& file) {
   };
   return has({"worker group successfully finished"}) &&
          !has({"Root Cause (first observed failure)", "failed (exitcode: ", "srun: error: "});
+}
+
+bool HasFinishedTraining(const File& file) {
+  const auto is_full = [](const Split& split) { return !base::Trim(split.line.text).empty(); };
+  const auto last = std::find_if(file.lines.rbegin(), file.lines.rend(), is_full);
+  if (last == file.lines.rend() || !ReportsSuccess(last->line.text) || !file.words.rows.empty()) {
+    return false;
+  }
+  constexpr int kFewest = 2;
+  int steps = 0;
+  for (auto line = last + 1; line != file.lines.rend(); ++line) {
+    steps += IsProgress(line->line.text);
+    if (line->line.text.find(kTracebackHeader) != std::string::npos) return steps >= kFewest;
+  }
+  return false;
 }
 
 bool HavePassedTests(const File& file) {

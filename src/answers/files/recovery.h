@@ -19,4 +19,8 @@ bool HasRecovered(const File& file);
 // of several.
 bool HavePassedTests(const File& file);
 
+// Whether the file's last line says that the training has finished, and ranks worked on after the
+// last traceback: they have not lost the one that printed it.
+bool HasFinishedTraining(const File& file);
+
 }  // namespace answers

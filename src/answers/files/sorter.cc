@@ -73,7 +73,8 @@ void Sorter::Add(const File& file, const LocalRanks& locals) {
     rank.lines.back().order += before_;
   }
   const bool has_finished = HasRayFinished(file);
-  const bool has_recovered = has_finished || HasRecovered(file) || HavePassedTests(file);
+  const bool has_recovered =
+      has_finished || HasRecovered(file) || HavePassedTests(file) || HasFinishedTraining(file);
   for (const size_t place : places) {
     Rank& rank = evidence_.ranks[place];
     const bool has_succeeded = has_finished || (has_recovered && rank.name == name);
@@ -149,6 +150,7 @@ Evidence Sorter::Sorted() {
   // The others may name a rank that has printed nothing.
   std::set<int> named = NamedAloneByGathered(evidence_);
   if (const auto odd = OddInMismatch(evidence_)) named.insert(*odd);
+  if (const auto missing = MissingOfHorovod(evidence_)) named.insert(*missing);
   for (const int number : named) {
     if (Knows(number)) continue;
     const auto [name, attempt] = std::pair(evidence_.ranks[0].name, evidence_.ranks[0].attempt);

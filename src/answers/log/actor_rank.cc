@@ -147,6 +147,12 @@ std::optional<int> ActorRanks::RankOfDead(const std::vector<std::string_view>& l
     return RankOfProcess(PidOf(WordBehind(line, "Worker PID: ")),
                          WordBehind(line, "Worker IP address: "));
   }
+  if (const size_t memory = line.find(kMemory); memory != line.npos) {
+    const size_t task = line.find(" where the ", memory);
+    const std::string_view address = WordBehind(line.substr(memory), "(IP: ");
+    if (task == line.npos) return std::nullopt;
+    return RankOfProcess(PidIn(line.substr(task)), address.substr(0, address.find(',')));
+  }
   if (!line.ends_with("The actor died unexpectedly before finishing this task.")) {
     return std::nullopt;
   }

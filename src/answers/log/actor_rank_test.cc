@@ -63,6 +63,14 @@ TEST(ActorRank, RayTrainsTableNamesTheRanksOfProcesses) {
   EXPECT_EQ(rank_of_block(worker, "\tip: 10.0.0.2", "\tpid: 429",
                           "The actor is dead because its node has died."),
             2);
+  const auto rank_of_killed = [&ranks](const std::string& node, const std::string& fields) {
+    const std::string line = "Memory on the node (IP: " + node + ", ID: 4f) where the task (" +
+                             fields + "memory used=181.22GB) was running was 471.31GB";
+    return ranks.RankOfDead({line}, 0);
+  };
+  EXPECT_EQ(rank_of_killed("10.0.0.3", "actor ID: 77, name=X.__init__, pid=430, "), 4);
+  EXPECT_EQ(rank_of_killed("10.0.0.3", "task ID: 77, name=map, pid=555, "), std::nullopt);
+  EXPECT_EQ(rank_of_killed("10.0.0.9", "actor ID: 77, name=X.__init__, pid=430, "), std::nullopt);
   ranks.ReadRow("- (ip=10.0.0.3, pid=430) world_rank=0, local_rank=1, node_rank=2");
   EXPECT_FALSE(ranks.RankOf("RayTrainWorker pid=430, ip=10.0.0.3")) << "started twice";
 }

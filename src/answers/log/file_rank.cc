@@ -207,6 +207,12 @@ bool AreOfTwoHosts(std::string_view one, std::string_view other) {
 
 std::optional<int> RankOfPod(std::string_view pod, bool has_master) {
   if (pod.ends_with("-master-0")) return 0;
+  if (pod == "workerpool0-0") return 0;
+  constexpr std::string_view kVertex = "workerpool1-";  // its RANK is one more than the number
+  if (pod.starts_with(kVertex)) {
+    const auto replica = RankOfDigits(pod.substr(kVertex.size()));
+    return replica ? std::optional(*replica + 1) : std::nullopt;
+  }
   constexpr std::string_view kWorker = "-worker-";
   const size_t at = pod.rfind(kWorker);
   if (at == std::string_view::npos) return std::nullopt;

@@ -14,7 +14,7 @@ struct KubeflowPods {
 };
 
 // The operator's master is rank 0, and worker 0 is rank 1; without a master worker 0 is rank 0.
-// Nullopt for another name.
+// Vertex AI's workerpool0-0 is rank 0, and workerpool1-0 is rank 1. Nullopt for another name.
 std::optional<int> RankOfPod(std::string_view pod, bool has_master);
 
 // The number of Vertex AI's replica "workerpool1-2" as it counts them: the only one of pool 0 is

@@ -111,13 +111,27 @@ std::string SourceOf(std::string_view prefix) {
   return source;
 }
 
+// Reads "[3] " of MPICH's mpiexec -prepend-rank, and "R3: ".
+std::optional<int> RankAlone(std::string_view lower) {
+  constexpr int kMost = 1023;  // a larger number is a process' own
+  const bool has_letter = lower.starts_with('r');
+  std::string_view rest = lower.substr(has_letter || lower.starts_with('[') ? 1 : 0);
+  const size_t digits = std::min(rest.find_first_not_of(kNumerals), rest.size());
+  const auto rank = RankNumber(rest.substr(0, digits));
+  rest.remove_prefix(digits);
+  const bool is_it = has_letter ? rest == ": " || rest == " | " || rest == "| "
+                                : lower.starts_with('[') && rest == "] ";
+  return is_it && rank && *rank <= kMost ? rank : std::nullopt;
+}
+
 ForeignPrefix Describe(std::string_view prefix) {
   ForeignPrefix found;
   found.size = prefix.size();
   const std::string lower = base::ToLower(prefix);
   const bool is_local = lower.find("local") != std::string::npos;
   (is_local ? found.local_rank : found.rank) = NumberBehind(lower, "rank", false);
-  for (const std::string_view role : {"trainer", "process", "proc", "task"}) {
+  if (!found.rank) found.rank = RankAlone(lower);
+  for (const std::string_view role : {"trainer", "process", "proc", "task", "gpu", "cuda"}) {
     if (!found.rank && !found.local_rank) found.local_rank = NumberBehind(lower, role, true);
   }
   found.source = SourceOf(prefix);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -483,13 +484,21 @@ const LauncherRow* FirstOf(const std::vector<LauncherRow>& rows,
   return first == rows.end() ? nullptr : &*first;
 }
 
+// Reads DeepSpeed's "[launch.py:152:main] nnodes=1, num_local_procs=8, node_rank=0": the number of
+// processes, if there is only one node; else 0.
+int ReadProcessesOfDeepSpeed(const Lines& lines) {
+  const auto line = std::find_if(lines.begin(), lines.end(), [](std::string_view each) {
+    return each.find("[launch.py:") != each.npos && NumberBehind(each, " nnodes=");
+  });
+  if (line == lines.end() || NumberBehind(*line, " nnodes=") != 1) return 0;
+  return NumberBehind(*line, " num_local_procs=").value_or(0);
+}
+
 // Reads "process 73670 spawned with command: [..., '--local_rank=2', ...]" of DeepSpeed's launcher,
 // if it has only one node.
 void ReadSpawnedOfDeepSpeed(const Lines& lines, RanksOfPids& ranks) {
   constexpr std::string_view kSpawned = " spawned with command: [";
-  const bool is_one_node = std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
-    return line.find("[launch.py:") != line.npos && NumberBehind(line, " nnodes=") == 1;
-  });
+  const bool is_one_node = ReadProcessesOfDeepSpeed(lines) > 0;
   for (const std::string_view line : lines) {
     if (!is_one_node || line.find(kSpawned) == line.npos) continue;
     const auto pid = NumberBehind(line, "] process ");
@@ -533,7 +542,7 @@ std::optional<int> ReadLoneRank(const Lines& lines, bool is_of_one_agent) {
   return rank;
 }
 
-std::optional<int> ReadLoneRankOfDeepSpeed(const Lines& lines, std::string_view host) {
+std::vector<int> ReadRanksOfDeepSpeed(const Lines& lines, std::string_view host) {
   constexpr std::string_view kMapping = "global_rank_mapping=";
   std::set<std::string_view> mappings;
   std::set<int> nodes;
@@ -542,22 +551,27 @@ std::optional<int> ReadLoneRankOfDeepSpeed(const Lines& lines, std::string_view 
     const size_t at = line.find(kMapping);
     if (at != line.npos) mappings.insert(line.substr(at));
   }
-  if (mappings.size() != 1 || (host.empty() && nodes.size() != 1)) return std::nullopt;
+  if (mappings.empty()) {
+    std::vector<int> ranks(static_cast<size_t>(std::clamp(ReadProcessesOfDeepSpeed(lines), 0, 64)));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return ranks;
+  }
+  if (mappings.size() != 1 || (host.empty() && nodes.size() != 1)) return {};
   std::string_view rest = *mappings.begin();
   rest = rest.substr(std::min(rest.find('{'), rest.size()));
   for (int node = 0; !rest.empty(); ++node) {
     const size_t name = std::min(rest.find('\''), rest.size());
     const size_t end = rest.find("': [", name);
-    if (end == rest.npos) return std::nullopt;
+    if (end == rest.npos) return {};
     const std::string_view of = rest.substr(name + 1, end - name - 1);
     rest.remove_prefix(end + 1);
-    const auto ranks = ListBehind(rest, ": [");
-    if (!ranks) return std::nullopt;
+    auto ranks = ListBehind(rest, ": [");
+    if (!ranks) return {};
     const bool is_it = host.empty() ? nodes.contains(node) : of == host;
-    if (is_it) return ranks->size() == 1 ? std::optional(ranks->front()) : std::nullopt;
+    if (is_it) return std::move(*ranks);
     rest.remove_prefix(rest.find(']'));
   }
-  return std::nullopt;
+  return {};
 }
 
 LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {

@@ -60,11 +60,12 @@ RanksOfLocals ReadRanksOfLocals(const std::vector<std::string_view>& lines);
 // numbers may be those of two agents: nullopt. Pure.
 std::optional<int> ReadLoneRank(const std::vector<std::string_view>& lines, bool is_of_one_agent);
 
-// The rank of the only process of a node, by DeepSpeed's "global_rank_mapping=defaultdict(<class
-// 'list'>, {'n1': [0], 'n2': [1]})". `host`: the node that the lines are from or, if it is "", that
-// of their "node_rank=1". Nullopt also if the node has several. Pure.
-std::optional<int> ReadLoneRankOfDeepSpeed(const std::vector<std::string_view>& lines,
-                                           std::string_view host);
+// The ranks of a node's processes, by DeepSpeed's "global_rank_mapping=defaultdict(<class 'list'>,
+// {'n1': [0], 'n2': [1]})" or, without it, by the "num_local_procs=8" of the only node. `host`: the
+// node that the lines are from or, if it is "", that of their "node_rank=1". Empty if they do not
+// say. Pure.
+std::vector<int> ReadRanksOfDeepSpeed(const std::vector<std::string_view>& lines,
+                                      std::string_view host);
 
 struct LauncherWords {
   std::vector<LauncherRow> rows;  // in the order of the lines

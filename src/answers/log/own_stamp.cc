@@ -56,7 +56,7 @@ std::optional<Date> ReadDateBefore(std::string_view text) {
   const size_t end = text.find_last_not_of(' ');
   if (end == std::string_view::npos) return std::nullopt;
   text = text.substr(0, end + 1);
-  const size_t begin = text.find_last_of(" [(|") + 1;  // 0 if there is none
+  const size_t begin = text.find_last_of(" [(|:") + 1;  // 0 if there is none
   const std::string_view word = text.substr(begin);
   if (auto date = ReadDigits(word)) return date;
   if (auto date = ReadGlog(word)) return date;

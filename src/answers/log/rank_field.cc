@@ -71,14 +71,16 @@ std::optional<Field> ReadFieldAt(std::string_view text, size_t at, size_t key_si
   if (at > 0 && kBefore.find(text[at - 1]) == std::string_view::npos) return std::nullopt;
   const std::string_view key = text.substr(at, key_size);
   const char before = at > 0 ? text[at - 1] : ' ';
+  const bool is_in_bars = at == 0 || text.substr(0, at).ends_with("| ");
   const bool is_in_brackets = before == '[' || before == '(' || before == '<';
-  const auto signs = SignsAt(text.substr(at + key.size()), is_in_brackets);
+  const auto signs = SignsAt(text.substr(at + key.size()), is_in_brackets || is_in_bars);
   if (!signs || IsOfOther(text.substr(0, at))) return std::nullopt;
   const size_t digit = at + key.size() + signs->size();
   const size_t end = std::min(text.find_first_not_of("0123456789", digit), text.size());
   const auto rank = RankNumber(text.substr(digit, end - digit));
   const char behind = end < text.size() ? text[end] : ' ';
   if (end == digit || !rank || kBehind.find(behind) == std::string_view::npos) return std::nullopt;
+  if (is_in_bars && *signs == " " && !text.substr(end).starts_with(" |")) return std::nullopt;
   return Field{*rank, std::string{before} + std::string(key) + std::string(*signs),
                ShapeOf(text.substr(0, at)), at};
 }
@@ -99,6 +101,49 @@ std::optional<Field> ReadSglang(std::string_view text) {
     if (group.starts_with("TP")) rank = number;
   }
   return rank ? std::optional(Field{*rank, "TP", ""}) : std::nullopt;
+}
+
+// Whether the text is only a time and a level.
+bool IsStamp(std::string_view text) {
+  for (const std::string& word : base::Split(text, ' ')) {
+    const bool is_name =
+        word.size() > 1 && word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ[]:|") == word.npos;
+    const bool is_time = word.find_first_not_of("0123456789-/:.,[]|") == word.npos;
+    if (!is_name && !is_time) return false;
+  }
+  return true;
+}
+
+// "[6/8]" at the beginning of a record: the rank, and the number of ranks, or a counter.
+struct Share {
+  int rank = 0, size = 0;
+  size_t at = 0;
+};
+
+std::optional<Share> ReadShare(std::string_view text) {
+  constexpr size_t kFarthest = 60;
+  for (size_t at = text.find('['); at < kFarthest; at = text.find('[', at + 1)) {
+    const size_t sign = text.find('/', at);
+    const size_t end = text.find("] ", at);
+    if (sign == text.npos || end == text.npos || end < sign) continue;
+    const auto rank = RankOfDigits(text.substr(at + 1, sign - at - 1));
+    const auto size = RankOfDigits(text.substr(sign + 1, end - sign - 1));
+    if (rank && size && *rank < *size && IsStamp(text.substr(0, at)))
+      return Share{*rank, *size, at};
+  }
+  return std::nullopt;
+}
+
+// Whether those of these records are ranks. Counters rise, and begin again with their first number.
+bool AreRanks(const std::vector<Share>& shares) {
+  std::set<int> ranks;
+  bool falls = false;
+  for (size_t i = 0; i < shares.size(); ++i) {
+    if (shares[i].size != shares[0].size) return false;
+    ranks.insert(shares[i].rank);
+    falls = falls || (i > 0 && shares[i].rank > 0 && shares[i].rank < shares[i - 1].rank);
+  }
+  return falls && ranks.contains(0) && ranks.size() * 2 >= static_cast<size_t>(shares[0].size);
 }
 
 std::optional<Field> ReadField(std::string_view text) {
@@ -134,11 +179,13 @@ std::string NodeOf(std::string_view text, size_t rank) {
   return "";
 }
 
-// The number in PyTorch's own records may be that in a group, and Lightning's are about a child.
-bool IsPyTorchs(std::string_view text) {
+// The number in PyTorch's own records may be that in a group, and Lightning's are about a child;
+// those of DeepSpeed's launcher have none.
+bool IsOfFramework(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"ProcessGroup", "WorkNCCL", "NCCL watchdog", "Watchdog caught", "watchdog thread",
-       "] Child process with PID "});
+       "] Child process with PID ", "[launch.py:", "[runner.py:", "torch/distributed/",
+       "torch.distributed."});
   return HasAny(text, kWords);
 }
 
@@ -174,10 +221,18 @@ class Fields {
  public:
   Fields(const std::vector<LogLine>& lines, const std::vector<bool>& are_records) {
     fields_.reserve(lines.size());
+    std::vector<Share> shares;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      const auto share = are_records[i] ? ReadShare(lines[i].text) : std::nullopt;
+      if (share) shares.push_back(*share);
+    }
+    const bool have_shares = !shares.empty() && AreRanks(shares);
     for (size_t i = 0; i < lines.size(); ++i) {
       const LogLine& line = lines[i];
-      const bool is_record = are_records[i] && !IsPyTorchs(line.text);
-      fields_.push_back(is_record ? ReadField(line.text) : std::nullopt);
+      const bool is_record = are_records[i] && !IsOfFramework(line.text);
+      const auto share = is_record && have_shares ? ReadShare(line.text) : std::nullopt;
+      fields_.push_back(is_record && !share ? ReadField(line.text) : std::nullopt);
+      if (share) fields_.back() = Field{share->rank, "[/]", "", share->at};
       records_ += is_record;
       if (!fields_.back()) continue;
       const Field& field = *fields_.back();

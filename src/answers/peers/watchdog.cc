@@ -255,6 +255,15 @@ std::optional<int> MissingAtBarrier(std::string_view line, std::optional<int> as
     const std::string_view number = line.substr(at + kOfHorovod.size());
     return RankNumber(number.substr(0, number.find(']')));  // of several, none
   }
+  constexpr std::string_view kOfRecorder = "missing ranks: {";  // torchfrtrace's
+  if (line.starts_with(kOfRecorder)) {
+    const std::string_view number = line.substr(kOfRecorder.size());
+    return RankNumber(number.substr(0, number.find('}')));
+  }
+  constexpr std::string_view kAtEnd = ". Missing ranks: ";
+  if (const size_t at = line.find(kAtEnd); at != std::string_view::npos) {
+    return RankNumber(base::Trim(line.substr(at + kAtEnd.size())));
+  }
   if (const auto late = LateWithId(line, asker)) return late;
   const size_t end = line.find(" failed to pass monitoredBarrier");
   if (end == std::string_view::npos) return std::nullopt;

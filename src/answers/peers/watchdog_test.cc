@@ -123,6 +123,8 @@ TEST(Watchdog, WhoDidNotComeToABarrier) {
   const auto missing = [](std::string_view line) { return MissingAtBarrier(line, std::nullopt); };
   EXPECT_EQ(missing("RuntimeError: [Rank 0]: Rank 1 failed to pass monitoredBarrier in 5 ms"), 1);
   EXPECT_EQ(missing("RuntimeError: Ranks 2, 5 failed to pass monitoredBarrier in 5 ms"), 2);
+  EXPECT_EQ(missing("Rank 0 timed out in a barrier after 5 ms. Missing ranks: 5"), 5);
+  EXPECT_EQ(missing("Rank 0 timed out in a barrier after 5 ms. Missing ranks: 5, 6"), std::nullopt);
   EXPECT_EQ(missing("Rank x failed to pass monitoredBarrier"), std::nullopt);
   EXPECT_EQ(missing("Rank 1 has failed"), std::nullopt);
 }
