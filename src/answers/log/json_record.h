@@ -24,7 +24,4 @@ std::string LinesOfJsonDocument(std::string_view text);
 // Whether the text is one such document, or begins with lines that all are records.
 bool AreJsonRecords(std::string_view text);
 
-// Whether the text is lines of such records: its first ten are. Pure.
-bool HasLinesOfRecords(std::string_view text);
-
 }  // namespace answers
