@@ -58,7 +58,9 @@ class Inner final : public cluster::Transport {
   bool TakesParsed() const override { return real_->TakesParsed(); }
   base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
     auto answer = real_->Send(request);
-    if (request.method == "GET") { if (Chance(kLateAnswers)) SleepFor(static_cast<Nanos>(Below(kLongestLateness))); }
+    if (request.method == "GET") {
+      if (Chance(kLateAnswers)) SleepFor(static_cast<Nanos>(Below(kLongestLateness)));
+    }
     return answer;
   }
   base::Result<net::HttpResponse> Receive(const net::HttpRequest& request,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "api/job/pytorch_job.h"
@@ -22,6 +23,8 @@ using base::Code;
 
 constexpr Nanos kLongestCommand = 600 * kSecond;
 constexpr Nanos kLongestCalm = 3'600 * kSecond;
+// A start that failed for another reason, on a full disk say, is tried again within five minutes.
+constexpr Nanos kLongestWait = 400 * kSecond;
 // Objects of one name, one after another, in one life.
 constexpr int kMostOfAName = 60;
 constexpr const char* kNamespace = "default";
@@ -258,9 +261,9 @@ void User::MakeNext() {
 
 void User::SubmitAs(const std::string& name) {
   if (const auto last = jobs_.find(name); last != jobs_.end() && !last->second.is_deleted) return;
-  const bool is_server = Chance(kServers);
   std::vector<Setting> settings;
   if (Chance(kWithSettings)) settings = NewSettings();
+  const bool is_server = Chance(settings.empty() ? kServers : 500);
   std::vector<Setting> late = settings;
   while (!late.empty() && Below(4) == 0) {
     Make(late.back());
@@ -456,6 +459,25 @@ void User::CheckHalf(const std::string& name) {
   }
 }
 
+// All settings are there.
+void User::CheckNobodyWaits() {
+  const Nanos deadline = Now() + kLongestWait;
+  while (true) {
+    const auto pods = client_.List(api::kPods, {});
+    if (!pods) GoneWrong("list: " + pods.error().message);
+    const auto waiting = std::find_if(pods->items.begin(), pods->items.end(), [](const auto& pod) {
+      return !api::IsDeleting(pod) &&
+             text::ToJson(pod).find("CreateContainerConfigError") != std::string::npos;
+    });
+    if (waiting == pods->items.end()) return;
+    if (Now() > deadline) {
+      GoneWrong(fmt::format("pod {} waits for what is there: {}", api::Name(*waiting),
+                            text::ToJson(*waiting)));
+    }
+    SleepFor(kSecond);
+  }
+}
+
 void User::SeeToTheEnd() {
   const Nanos deadline = Now() + kLongestCalm;
   std::vector<std::string> names;
@@ -469,6 +491,7 @@ void User::SeeToTheEnd() {
     (void)client_.Patch(api::kPyTorchJobs, kNamespace, name, cluster::PatchType::kMerge, patch);
   }
   for (size_t left = wanted_.size(); left > 0; --left) MakeNext();
+  if (!settings_.empty()) CheckNobodyWaits();
   for (const std::string& name : names) {
     while (!jobs_[name].may_serve) {
       const auto job = client_.Get(api::kPyTorchJobs, kNamespace, name);

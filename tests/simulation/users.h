@@ -52,6 +52,7 @@ class User {
   std::vector<Setting> NewSettings();
   void Make(const Setting& setting);
   void MakeNext();
+  void CheckNobodyWaits();
   void Touch(const std::string& name, Job& job);
   void Suspend(const std::string& name, Job& job);
   void Look(const std::string& name, Job& job);
