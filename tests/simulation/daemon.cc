@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/file.h"
+#include "local/daemon/daemon_socket.h"
 #include "local/daemon/embedded_cluster.h"
 #include "local/daemon/upkeep.h"
 #include "machine.h"
@@ -58,7 +59,8 @@ void Serve(Daemon& process, local::server::ApiServer& api) {
 base::Status RunToItsEnd(Machine& machine, Daemon& process) {
   base::Clock& clock = base::SystemClock();
   // As local/client does, which starts it.
-  for (const std::string& folder : {machine.state(), machine.runtime()}) {
+  const std::string runtime = machine.runtime();
+  for (const std::string& folder : {machine.state(), runtime}) {
     TRY(base::MakeDirs(folder, 0700));
   }
   local::node::PortAllocator ports({{20'000, 20'200}}, machine.disk().root() + "/");
@@ -66,6 +68,7 @@ base::Status RunToItsEnd(Machine& machine, Daemon& process) {
   gpus.SetInventory({});
   TRY_ASSIGN(const auto cluster, EmbeddedCluster::Start(machine.shims(), gpus, ports, clock,
                                                         OptionsOf(machine, clock)));
+  TRY_ASSIGN(const auto socket, local::daemon::ListenOnSocket(runtime + "/socket", {}));
   process.ports = &ports;
   Serve(process, cluster->api());
   process.ports = nullptr;

@@ -16,6 +16,9 @@ namespace simulation {
 namespace {
 
 constexpr Nanos kLongestDelay = 4 * kSecond;
+// Of a thousand answers to whoever reads an object, those that are looked at late.
+constexpr unsigned kLateAnswers = 300;
+constexpr uint64_t kLongestLateness = 3 * kMilli;
 
 // Reads nothing for a while, and is then told that its version is too old.
 class Watching final : public net::BodyStream {
@@ -54,7 +57,11 @@ class Inner final : public cluster::Transport {
 
   bool TakesParsed() const override { return real_->TakesParsed(); }
   base::Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
-    return real_->Send(request);
+    auto answer = real_->Send(request);
+    if (request.method == "GET") {
+      if (Chance(kLateAnswers)) SleepFor(static_cast<Nanos>(Below(kLongestLateness)));
+    }
+    return answer;
   }
   base::Result<net::HttpResponse> Receive(const net::HttpRequest& request,
                                           const TakeBody& take) override {

@@ -12,12 +12,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <bitset>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <string>
 
 #include "disk.h"
+#include "machine.h"
 #include "thread_table.h"
 
 namespace simulation {
@@ -49,6 +51,26 @@ std::string InProc(std::string_view path) {
   const bool is_asked =
       disk != nullptr && path.starts_with("/proc") && !path.starts_with("/proc/self");
   return is_asked ? disk->root() + std::string(path) : "";
+}
+
+// Descriptors by which others find something taken: locked files, and sockets that have a name.
+std::bitset<4096> taking;
+
+void Takes(int fd) {
+  if (IsLive() && fd >= 0 && static_cast<size_t>(fd) < taking.size()) {
+    taking.set(static_cast<size_t>(fd));
+  }
+}
+
+// Whether the kernel closes it later.
+bool LeavesOpen(int fd) {
+  if (fd < 0 || static_cast<size_t>(fd) >= taking.size()) return false;
+  const auto at = static_cast<size_t>(fd);
+  if (!taking.test(at)) return false;
+  taking.reset(at);
+  if (!IsLive() || !ThisProcess().is_dead || ThisProcess().left_open == nullptr) return false;
+  ThisProcess().left_open->push_back(fd);
+  return true;
 }
 
 int Refused(int with) {
@@ -276,7 +298,7 @@ int openat64(int folder, const char* path, int flags, ...) {
 int close(int fd) {
   if (Disk* const disk = TheDisk(); disk != nullptr) disk->Closed(fd);
   if (IsLive()) DescriptorsChanged();
-  return KeepInotify(fd) ? 0 : static_cast<int>(::syscall(SYS_close, fd));
+  return KeepInotify(fd) || LeavesOpen(fd) ? 0 : static_cast<int>(::syscall(SYS_close, fd));
 }
 ssize_t write(int fd, const void* bytes, size_t count) { return Write(fd, bytes, count, 0, false); }
 ssize_t pwrite(int fd, const void* bytes, size_t count, off_t offset) {
@@ -399,7 +421,9 @@ pid_t getpid() noexcept {
 // Nobody waits in the kernel for another thread of this process.
 int flock(int fd, int operation) noexcept {
   while (true) {
+    if (IsLive()) CloseWhatIsDue();
     const int done = static_cast<int>(::syscall(SYS_flock, fd, operation | LOCK_NB));
+    if (done == 0) Takes(fd);
     if (done == 0 || errno != EWOULDBLOCK || (operation & LOCK_NB) != 0 || !IsLive()) return done;
     SleepFor(1'000'000);
   }
@@ -443,7 +467,14 @@ int socket(int family, int type, int protocol) noexcept {
 int bind(int fd, const sockaddr* address, socklen_t length) noexcept {
   const bool is_port = address->sa_family == AF_INET || address->sa_family == AF_INET6;
   if (IsLive() && is_port) return 0;
-  return static_cast<int>(::syscall(SYS_bind, fd, address, length));
+  if (IsLive()) CloseWhatIsDue();
+  const int done = static_cast<int>(::syscall(SYS_bind, fd, address, length));
+  if (done == 0) Takes(fd);
+  return done;
+}
+int connect(int fd, const sockaddr* address, socklen_t length) {
+  if (IsLive()) CloseWhatIsDue();
+  return static_cast<int>(::syscall(SYS_connect, fd, address, length));
 }
 
 }  // extern "C"

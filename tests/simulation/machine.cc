@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "api/write_id.h"
 #include "base/uid.h"
@@ -17,6 +19,9 @@ Machine* the_machine = nullptr;
 // As local/client has them.
 constexpr int kMaxTries = 5;
 constexpr Nanos kAnswerTimeout = 60 * kSecond;
+
+// From a daemon's death to the close of one of its descriptors.
+Nanos UntilClosed() { return static_cast<Nanos>(Below(Below(8) == 0 ? 300 * kMilli : 5 * kMilli)); }
 
 base::Error Broken() { return {Code::kUnavailable, "the connection broke", 0}; }
 
@@ -127,7 +132,11 @@ void Connection::Ring() {
 
 bool Connection::Await(Nanos deadline) {
   while (!is_rung && !is_broken) {
-    if (!Block(Wait::kCondition, this, deadline) && Now() >= deadline) return false;
+    if (Now() >= breaks_at) {
+      is_broken = true;
+    } else if (!Block(Wait::kCondition, this, std::min(deadline, breaks_at)) && Now() >= deadline) {
+      return false;
+    }
   }
   is_rung = false;
   return true;
@@ -142,7 +151,21 @@ Machine::Machine(std::string root, bool may_lose_power, const std::string& store
   if (!store.empty()) disk_.Have(state() + "/cluster.db", store);
   the_machine = this;
 }
-Machine::~Machine() { the_machine = nullptr; }
+Machine::~Machine() {
+  CloseLeft(kNever);
+  the_machine = nullptr;
+}
+
+void Machine::CloseLeft(Nanos due) {
+  std::erase_if(left_, [due](const Left& left) {
+    if (left.due <= due) ::syscall(SYS_close, left.fd);
+    return left.due <= due;
+  });
+}
+
+void CloseWhatIsDue() {
+  if (the_machine != nullptr && !the_machine->left_.empty()) the_machine->CloseLeft(Now());
+}
 
 Machine* TheMachine() { return the_machine; }
 
@@ -151,7 +174,8 @@ base::Result<std::shared_ptr<Connection>> Machine::Send(net::HttpRequest request
   auto connection = std::make_shared<Connection>();
   connection->request = std::move(request);
   connection->exchange = std::make_shared<net::ResponseStream>([weak = std::weak_ptr(connection)] {
-    if (const auto one = weak.lock()) one->Ring();
+    const auto one = weak.lock();
+    if (one && one->breaks_at == kNever) one->Ring();
   });
   std::erase_if(daemon_->open, [](const auto& open) { return open.expired(); });
   daemon_->open.push_back(connection);
@@ -166,17 +190,23 @@ base::Status Machine::EnsureDaemon() {
   while (true) {
     if (daemon_ && daemon_->state == Daemon::State::kReady && !daemon_->process.is_dead) return {};
     if (Now() > deadline) return base::Fail(Code::kUnavailable, "no daemon: it does not start");
+    if (!daemon_ && Now() < lock_due_) {
+      SleepFor(std::min(lock_due_ - Now(), 50 * kMilli));
+      continue;
+    }
     if (!daemon_) {
       daemon_ = std::make_unique<Daemon>();
       Daemon& one = *daemon_;
       one.process = {fmt::format("daemon {}", ++last_pid_), last_pid_};
       one.process.kill_after = std::exchange(faults_.kill_daemon_after, -1);
+      one.process.left_open = &left_open_;
       one.process.on_death = [&one] {
         one.is_asked_to_stop = true;
         for (const auto& weak : one.open) {
           const auto connection = weak.lock();
           if (!connection) continue;
-          connection->is_broken = true;
+          connection->is_rung = false;
+          connection->breaks_at = Now() + UntilClosed();
           WakeAll(Wait::kCondition, connection.get());
         }
         WakeAll(Wait::kCondition, &one.accepted);
@@ -201,9 +231,14 @@ base::Status Machine::EnsureDaemon() {
 }
 
 void Machine::Bury() {
+  const bool is_closed_at_once = daemon_->has_lost_power;
+  if (daemon_->process.is_dead && !is_closed_at_once) lock_due_ = Now() + UntilClosed();
+  for (const int fd : left_open_) left_.push_back({fd, Now() + UntilClosed()});
+  left_open_.clear();
+  if (is_closed_at_once) CloseLeft(kNever);
   for (const auto& weak : daemon_->open) {
     const auto connection = weak.lock();
-    if (!connection) continue;
+    if (!connection || connection->breaks_at != kNever) continue;
     connection->is_broken = true;
     WakeAll(Wait::kCondition, connection.get());
   }
@@ -230,6 +265,9 @@ void Machine::KillDaemon() {
 
 void Machine::PowerCut() {
   KillDaemon();
+  if (daemon_) daemon_->has_lost_power = true;
+  CloseLeft(kNever);
+  lock_due_ = 0;
   shims_.KillAll();
   disk_.PowerCut();
   ++boot_;

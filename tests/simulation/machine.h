@@ -24,8 +24,9 @@ namespace simulation {
 struct Connection {
   net::HttpRequest request;
   std::shared_ptr<net::ResponseStream> exchange;
-  bool is_rung = false;    // the exchange has something new
-  bool is_broken = false;  // the daemon is gone, or the network's dice were so
+  bool is_rung = false;      // the exchange has something new
+  bool is_broken = false;    // the daemon is gone, or the network's dice were so
+  Nanos breaks_at = kNever;  // its daemon was killed, and says nothing more
   void Ring();
   // Until one of both is so. False at the deadline.
   bool Await(Nanos deadline);
@@ -36,6 +37,7 @@ struct Daemon {
   enum class State { kStarting, kReady, kStopping, kEnded } state = State::kStarting;
   std::string why_ended;
   bool is_asked_to_stop = false;
+  bool has_lost_power = false;
   std::deque<std::shared_ptr<Connection>> accepted;
   std::vector<std::weak_ptr<Connection>> open;
   const local::node::PortAllocator* ports = nullptr;  // while it serves
@@ -83,6 +85,7 @@ class Machine {
  private:
   base::Status EnsureDaemon();
   void Bury();  // what is left of a daemon that ends
+  void CloseLeft(Nanos due);
 
   Disk disk_;
   Faults faults_;
@@ -92,10 +95,23 @@ class Machine {
   int last_pid_ = 100;
   int troubles_ = 0;
   std::unique_ptr<Daemon> daemon_;
+
+  // Of daemons that were killed the kernel closes one descriptor after the other, in any order.
+  struct Left {
+    int fd;
+    Nanos due;
+  };
+  std::vector<int> left_open_;  // of the one that has not been buried
+  std::vector<Left> left_;
+  Nanos lock_due_ = 0;  // of daemon.lock
+  friend void CloseWhatIsDue();
 };
 
 // Of the life that is under way; nullptr before there is one.
 Machine* TheMachine();
+
+// Of killed daemons: to be asked before something is found taken.
+void CloseWhatIsDue();
 
 // The whole life of a daemon's process: the product's EmbeddedCluster, without sockets.
 void RunDaemon(Machine& machine, Daemon& daemon);

@@ -36,6 +36,11 @@ MUTATIONS = [
      ("src/local/daemon/scheduling/scheduling.cc", [("  if (!is_relevant) return;\n", "  return;\n")])),
     ("watchers are not notified", FORGET, "local::store::History::Publish"),
     ("a log does not report what it lost on a full disk", FORGET, "local::node::LogWriter::CountLoss"),
+    # What other tests found in November 2026, and not the simulation, which had neither such objects nor such ends of a daemon.
+    ("what appears while a pod's start looks for it is missed", SOURCE,
+     ("src/local/node/agent/pods.cc", [("    if (pod.stage == Stage::kStarting) pod.appeared.insert(reference);\n", "")])),
+    ("a daemon does not wait for the socket of the one before", SOURCE,
+     ("src/local/daemon/daemon_socket.cc", [("waited < kLongestEnd && !server", "false && !server")])),
     # What was found by hand in November 2026, before there was a simulation, and mended by c7b7d4d4; the lost log line is the one above.
     ("a submission is written in two halves", SOURCE,
      ("src/local/server/writes/create_with_owned.cc",

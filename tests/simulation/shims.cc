@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/strings.h"
 #include "local/node/logs/writer.h"
 #include "local/node/pod/report_file.h"
 #include "local/node/pod/shim_client.h"
@@ -150,8 +151,28 @@ void Shims::Run(Shim& shim) {
   Trace(fmt::format("shim {} has ended", shim.process.pid));
 }
 
+// The program finds all that its pod refers to.
+void Shims::CheckSettings(const Shim& shim) const {
+  int64_t wanted = 0;
+  int64_t found = 0;
+  for (const auto& [name, value] : shim.spec.containers.front().env) {
+    if (name == kSettingCount) wanted = base::ParseInt(value).value_or(-1);
+    if (name.starts_with(kSetting) && value == kSettingValue) ++found;
+  }
+  if (wanted == 0) return;
+  for (const local::node::Mount& mount : shim.spec.mounts) {
+    if (!mount.target.starts_with(kSettings)) continue;
+    const auto content = base::ReadFile(mount.source + "/" + kSettingKey);
+    if (content && *content == kSettingValue) ++found;
+  }
+  if (found == wanted || shim.process.is_dead) return;
+  GoneWrong(
+      fmt::format("a program of pod {} finds {} of {} settings", shim.spec.name, found, wanted));
+}
+
 void Shims::RunContainers(Shim& shim) {
   Process& process = shim.process;
+  CheckSettings(shim);
   if (!begun_.insert(shim.spec.uid).second) {
     GoneWrong(fmt::format("a program of pod {} ({}) is started a second time", shim.spec.name,
                           shim.spec.uid));

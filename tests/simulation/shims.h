@@ -20,6 +20,13 @@ class Machine;
 
 // The command of a program that runs until it is asked to end.
 inline constexpr const char* kServe = "serve";
+// A program's variable that says how many settings it is to find (users.cc): variables whose names
+// begin with kSetting, and folders of kSettings with a file kSettingKey.
+inline constexpr const char* kSettingCount = "SETTINGS";
+inline constexpr const char* kSetting = "SETTING_";
+inline constexpr const char* kSettings = "/settings/";
+inline constexpr const char* kSettingKey = "key";
+inline constexpr const char* kSettingValue = "value";
 
 // A shim's process. SIGTERM asks it to end with the grace that comes along, SIGQUIT at once
 // (local/node/pod/shim_files.h).
@@ -67,6 +74,7 @@ class Shims : public local::node::ShimLauncher {
  private:
   void Run(Shim& shim);
   void RunContainers(Shim& shim);
+  void CheckSettings(const Shim& shim) const;
   void End(Shim& shim);
   pid_t FreeNumber();
 

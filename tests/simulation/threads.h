@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace simulation {
 
@@ -23,6 +24,9 @@ struct Process {
   // killed; below zero: it is not.
   int64_t kill_after = -1;
   std::function<void()> on_death = {};
+  // Where its descriptors of locks and sockets go when they are closed after its death: others find
+  // them taken until the kernel has come to them.
+  std::vector<int>* left_open = nullptr;
 };
 
 using Nanos = int64_t;

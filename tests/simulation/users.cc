@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "api/job/pytorch_job.h"
@@ -22,6 +23,8 @@ using base::Code;
 
 constexpr Nanos kLongestCommand = 600 * kSecond;
 constexpr Nanos kLongestCalm = 3'600 * kSecond;
+// A start that failed for another reason, on a full disk say, is tried again within five minutes.
+constexpr Nanos kLongestWait = 400 * kSecond;
 // Objects of one name, one after another, in one life.
 constexpr int kMostOfAName = 60;
 constexpr const char* kNamespace = "default";
@@ -30,6 +33,10 @@ constexpr const char* kTouched = "touched";
 constexpr unsigned kServers = 80;
 // Of a thousand submits, those that find their ConfigMap's name taken.
 constexpr unsigned kTakenNames = 60;
+// Of a thousand jobs, those whose pods refer to ConfigMaps or Secrets.
+constexpr unsigned kWithSettings = 25;
+// From a job's submission to its first pod's program, mostly.
+constexpr uint64_t kLongestStart = 10 * kMilli;
 
 // Said by a server that has not done it; everything else may have been done.
 bool IsRefusal(const base::Error& error) {
@@ -41,19 +48,54 @@ const char* Pick(std::initializer_list<const char*> choices) {
   return *(choices.begin() + Below(choices.size()));
 }
 
-text::Json RandomJob(const std::string& name, bool is_server) {
-  const auto replica = [is_server](int count) {
-    return text::Object{
-        {"replicas", count},
-        {"restartPolicy", Pick({"OnFailure", "Never", "ExitCode"})},
-        {"template",
-         text::Object{
-             {"spec",
-              text::Object{{"containers", text::Array{text::Object{
-                                              {"name", "pytorch"},
-                                              {"image", "i"},
-                                              {"command", text::Array{is_server ? kServe : "run"}},
-                                          }}}}}}}};
+// As a variable, all variables of the object, or a volume.
+void ReferTo(const std::vector<Setting>& settings, text::Json& template_spec) {
+  text::Array variables{
+      text::Object{{"name", kSettingCount}, {"value", std::to_string(settings.size())}}};
+  text::Array sources, volumes, mounts;
+  for (size_t i = 0; i < settings.size(); ++i) {
+    const auto& [resource, name] = settings[i];
+    const bool is_secret = resource == &api::kSecrets;
+    const std::string id = std::to_string(i);
+    switch (Below(3)) {
+      case 0:
+        variables.push_back(text::Object{
+            {"name", kSetting + id},
+            {"valueFrom", text::Object{{is_secret ? "secretKeyRef" : "configMapKeyRef",
+                                        text::Object{{"name", name}, {"key", kSettingKey}}}}}});
+        break;
+      case 1:
+        sources.push_back(
+            text::Object{{"prefix", kSetting + id},
+                         {is_secret ? "secretRef" : "configMapRef", text::Object{{"name", name}}}});
+        break;
+      default:
+        volumes.push_back(text::Object{{"name", "s" + id},
+                                       {is_secret ? "secret" : "configMap",
+                                        text::Object{{is_secret ? "secretName" : "name", name}}}});
+        mounts.push_back(text::Object{{"name", "s" + id}, {"mountPath", kSettings + id}});
+    }
+  }
+  text::Object& container = template_spec.at("containers").at(0).as_object();
+  container["env"] = std::move(variables);
+  container["envFrom"] = std::move(sources);
+  container["volumeMounts"] = std::move(mounts);
+  template_spec.as_object()["volumes"] = std::move(volumes);
+}
+
+text::Json RandomJob(const std::string& name, bool is_server,
+                     const std::vector<Setting>& settings) {
+  const auto replica = [&](int count) {
+    text::Json spec =
+        text::Object{{"containers", text::Array{text::Object{
+                                        {"name", "pytorch"},
+                                        {"image", "i"},
+                                        {"command", text::Array{is_server ? kServe : "run"}},
+                                    }}}};
+    if (!settings.empty()) ReferTo(settings, spec);
+    return text::Object{{"replicas", count},
+                        {"restartPolicy", Pick({"OnFailure", "Never", "ExitCode"})},
+                        {"template", text::Object{{"spec", std::move(spec)}}}};
   };
   text::Json job =
       text::Object{{"apiVersion", "kubeflow.org/v1"},
@@ -77,7 +119,14 @@ text::Json ConfigMap(const std::string& name) {
   return text::Object{{"apiVersion", "v1"},
                       {"kind", "ConfigMap"},
                       {"metadata", text::Object{{"name", name}, {"namespace", kNamespace}}},
-                      {"data", text::Object{{"key", "value"}}}};
+                      {"data", text::Object{{kSettingKey, kSettingValue}}}};
+}
+
+text::Json Secret(const std::string& name) {
+  return text::Object{{"apiVersion", "v1"},
+                      {"kind", "Secret"},
+                      {"metadata", text::Object{{"name", name}, {"namespace", kNamespace}}},
+                      {"data", text::Object{{kSettingKey, base::Base64Encode(kSettingValue)}}}};
 }
 
 cluster::BatchWrite SubmitOf(const std::string& name, text::Json job) {
@@ -152,6 +201,8 @@ void User::Work(Nanos end) {
       DeletePod();
     } else if (what < 90) {
       ReadLog();
+    } else {
+      MakeNext();
     }
     // Often the next command comes at once.
     if (Below(3) != 0) SleepFor(static_cast<Nanos>(Below(1'000)) * kMilli);
@@ -173,7 +224,7 @@ void User::SubmitWithTakenName(const std::string& name) {
   taken_.insert(name);
   if (!map) return;
   const auto made = Timed(("submit " + name).c_str(), [&]() -> base::Result<text::Json> {
-    return std::move(client_.Batch({SubmitOf(name, RandomJob(name, false))})[0]);
+    return std::move(client_.Batch({SubmitOf(name, RandomJob(name, false, {}))})[0]);
   });
   if (made) GoneWrong(fmt::format("{} is made, although its ConfigMap was there", name));
   if (!IsRefusal(made.error())) return;
@@ -181,10 +232,46 @@ void User::SubmitWithTakenName(const std::string& name) {
   if (job) GoneWrong(fmt::format("{} was refused, and is there", name));
 }
 
+std::vector<Setting> User::NewSettings() {
+  std::vector<Setting> settings;
+  const api::Resource& resource = Below(2) == 0 ? api::kConfigMaps : api::kSecrets;
+  const int last = last_setting_ + 2;
+  while (last_setting_ < last) {
+    settings.push_back({&resource, fmt::format("{}s{}", prefix_, ++last_setting_)});
+  }
+  return settings;
+}
+
+void User::Make(const Setting& setting) {
+  settings_.push_back(setting);
+  const bool is_secret = setting.resource == &api::kSecrets;
+  const auto made = Timed(("make " + setting.name).c_str(), [&] {
+    return client_.Create(*setting.resource, kNamespace,
+                          is_secret ? Secret(setting.name) : ConfigMap(setting.name));
+  });
+  if (!made && made.error().code != Code::kAlreadyExists) wanted_.push_back(setting);
+}
+
+void User::MakeNext() {
+  if (wanted_.empty()) return;
+  const Setting next = wanted_.front();
+  wanted_.erase(wanted_.begin());
+  Make(next);
+}
+
 void User::SubmitAs(const std::string& name) {
   if (const auto last = jobs_.find(name); last != jobs_.end() && !last->second.is_deleted) return;
-  const bool is_server = Chance(kServers);
-  text::Json job = RandomJob(name, is_server);
+  std::vector<Setting> settings;
+  if (Chance(kWithSettings)) settings = NewSettings();
+  const bool is_server = Chance(settings.empty() ? kServers : 500);
+  std::vector<Setting> late = settings;
+  while (!late.empty() && Below(4) == 0) {
+    Make(late.back());
+    late.pop_back();
+  }
+  // The job's own comes with it.
+  if (!settings.empty() && Chance(300)) settings.push_back({&api::kConfigMaps, name});
+  text::Json job = RandomJob(name, is_server, settings);
   const bool is_suspended = text::GetBool(job, {"spec", "runPolicy", "suspend"}).value_or(false);
   const text::Json first = job;
   const cluster::BatchWrite write = SubmitOf(name, std::move(job));
@@ -207,6 +294,15 @@ void User::SubmitAs(const std::string& name) {
   mine.is_there = made.has_value();
   mine.may_be_there = true;
   if (made) mine.uid = api::Uid(*made);
+  // Before its pods start, while they do, or once they wait.
+  if (!late.empty()) SleepFor(static_cast<Nanos>(Below(kLongestStart)));
+  for (const Setting& setting : late) {
+    if (Below(8) == 0) {
+      wanted_.push_back(setting);
+    } else {
+      Make(setting);
+    }
+  }
 }
 
 void User::Touch(const std::string& name, Job& job) {
@@ -363,6 +459,25 @@ void User::CheckHalf(const std::string& name) {
   }
 }
 
+// All settings are there.
+void User::CheckNobodyWaits() {
+  const Nanos deadline = Now() + kLongestWait;
+  while (true) {
+    const auto pods = client_.List(api::kPods, {});
+    if (!pods) GoneWrong("list: " + pods.error().message);
+    const auto waiting = std::find_if(pods->items.begin(), pods->items.end(), [](const auto& pod) {
+      return !api::IsDeleting(pod) &&
+             text::ToJson(pod).find("CreateContainerConfigError") != std::string::npos;
+    });
+    if (waiting == pods->items.end()) return;
+    if (Now() > deadline) {
+      GoneWrong(fmt::format("pod {} waits for what is there: {}", api::Name(*waiting),
+                            text::ToJson(*waiting)));
+    }
+    SleepFor(kSecond);
+  }
+}
+
 void User::SeeToTheEnd() {
   const Nanos deadline = Now() + kLongestCalm;
   std::vector<std::string> names;
@@ -375,6 +490,8 @@ void User::SeeToTheEnd() {
     text::Set(patch, {"spec", "runPolicy", "suspend"}, text::Json(false));
     (void)client_.Patch(api::kPyTorchJobs, kNamespace, name, cluster::PatchType::kMerge, patch);
   }
+  for (size_t left = wanted_.size(); left > 0; --left) MakeNext();
+  if (!settings_.empty()) CheckNobodyWaits();
   for (const std::string& name : names) {
     while (!jobs_[name].may_serve) {
       const auto job = client_.Get(api::kPyTorchJobs, kNamespace, name);
@@ -409,6 +526,9 @@ void User::DeleteAll() {
     if (!deleted && deleted.error().code != Code::kNotFound) {
       GoneWrong("delete " + name + ": " + deleted.error().message);
     }
+  }
+  for (const Setting& setting : settings_) {
+    (void)client_.Delete(*setting.resource, kNamespace, setting.name);
   }
   for (const std::string& name : taken_) {
     (void)client_.Delete(api::kConfigMaps, kNamespace, name);

@@ -14,6 +14,12 @@
 
 namespace simulation {
 
+// What pods of a job refer to: a ConfigMap or a Secret.
+struct Setting {
+  const api::Resource* resource = nullptr;
+  std::string name;
+};
+
 // One user's jobs, which nobody else touches.
 class User {
  public:
@@ -43,6 +49,10 @@ class User {
   // Unless the last bearer of the name is still there.
   void SubmitAs(const std::string& name);
   void SubmitWithTakenName(const std::string& name);
+  std::vector<Setting> NewSettings();
+  void Make(const Setting& setting);
+  void MakeNext();
+  void CheckNobodyWaits();
   void Touch(const std::string& name, Job& job);
   void Suspend(const std::string& name, Job& job);
   void Look(const std::string& name, Job& job);
@@ -61,6 +71,9 @@ class User {
   int last_ = 0;
   int last_taken_ = 0;
   std::set<std::string> taken_;  // names of ConfigMaps that were there before their jobs
+  int last_setting_ = 0;
+  std::vector<Setting> settings_;  // perhaps made
+  std::vector<Setting> wanted_;    // by jobs, and not known to be made
   std::map<std::string, Job> jobs_;
 };
 

@@ -30,6 +30,7 @@
 #include "local/client/connect.h"
 #include "local/client/start_daemon.h"
 #include "local/daemon/admission.h"
+#include "local/daemon/daemon_socket.h"
 #include "local/daemon/embedded_cluster.h"
 #include "local/daemon/forecaster.h"
 #include "local/daemon/gpu_metrics.h"
@@ -93,21 +94,6 @@ SchedulingOptions SchedulingOptionsOf(const Config& config) {
       break;
   }
   return options;
-}
-
-// The kernel closes a killed daemon's descriptors one after the other: its lock may be free while
-// its socket still takes connections.
-base::Result<std::unique_ptr<net::HttpServer>> ListenOnSocket(const std::string& path,
-                                                              const net::HttpHandler& handler) {
-  constexpr std::chrono::milliseconds kPause{20};
-  constexpr std::chrono::seconds kLongestEnd{3};
-  auto server = net::HttpServer::ListenUnix(path, handler);
-  for (base::Duration waited{}; waited < kLongestEnd && !server; waited += kPause) {
-    if (server.error().code != base::Code::kAlreadyExists) break;
-    std::this_thread::sleep_for(kPause);
-    server = net::HttpServer::ListenUnix(path, handler);
-  }
-  return server;
 }
 
 // Blocks until the daemon is asked to end. Meanwhile it returns memory twice, after the first lists
