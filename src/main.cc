@@ -28,6 +28,7 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/machine/standard_descriptors.h"
+#include "base/machine/uncaught.h"
 #include "cli/command.h"
 #include "cli/interrupt_notice.h"
 #include "controller/operator/operator_command.h"
@@ -316,6 +317,7 @@ int RunCommandLine(std::string program, const std::vector<std::string>& args) {
 
 int main(int argc, char** argv) {
   base::HoldStandardDescriptors();
+  base::ReportUncaughtLimits();
   // Programs that muster starts itself: they need nothing of the command line's setup.
   const std::string_view verb = argc > 1 ? argv[1] : "";
   if (verb == "shim") return local::node::ShimMain();

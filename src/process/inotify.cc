@@ -11,7 +11,9 @@ base::Result<Inotify> Inotify::Create() {
   base::Fd fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (!fd) {
     base::Error error = base::Errno(errno, "inotify");
-    if (errno == EMFILE) error.message += " (fs.inotify.max_user_instances is exhausted)";
+    if (errno == EMFILE) {
+      error.message += " (fs.inotify.max_user_instances or ulimit -n is exhausted)";
+    }
     return base::Fail(std::move(error));
   }
   return Inotify(std::move(fd));

@@ -79,6 +79,10 @@ void CountActiveAsSucceeded(api::JobStatus& status) {
   }
 }
 
+std::optional<base::Time> Earlier(std::optional<base::Time> a, std::optional<base::Time> b) {
+  return a && b ? std::min(*a, *b) : (a ? a : b);
+}
+
 // A finished job gets clean-up and nothing else.
 void KeepFinished(JobState& state) {
   RepairCompletionTime(state.status);
@@ -90,9 +94,10 @@ void KeepFinished(JobState& state) {
     state.plan.counters.push_back(Counter::kDeleted);
     return;
   }
-  state.plan.look_again = expiry;
+  const auto look = LookAt(expiry, state.job.run_policy.ttl_seconds_after_finished, state.now);
+  state.plan.look_again = look;
   if (const auto patience = EndOfPatience(state)) {
-    state.plan.look_again = expiry ? std::min(*expiry, *patience) : *patience;
+    state.plan.look_again = Earlier(look, patience);
     return;
   }
   if (EndsInPlace(state)) {
@@ -109,10 +114,6 @@ void RecordCreation(JobState& state) {
   SetCondition(state.status, kCreated, true, kCreatedReason,
                fmt::format("PyTorchJob {} is created.", state.job.name), state.stamp);
   state.plan.counters.push_back(Counter::kCreated);
-}
-
-std::optional<base::Time> Earlier(std::optional<base::Time> a, std::optional<base::Time> b) {
-  return a && b ? std::min(*a, *b) : (a ? a : b);
 }
 
 // Records the end of the job, if it has ended, and returns whether it has. Success is checked
@@ -185,8 +186,10 @@ void Run(JobState& state) {
     RecordCounts(state);
     if (!is_restarting) RecordRunning(state);
   }
+  const api::RunPolicy& policy = state.job.run_policy;
   state.plan.look_again =
-      Earlier(Deadline(state.job.run_policy, state.status), state.children.next_loss);
+      Earlier(LookAt(Deadline(policy, state.status), policy.active_deadline_seconds, state.now),
+              state.children.next_loss);
 }
 
 Plan Finish(JobState& state) {

@@ -206,3 +206,14 @@ def test_the_daemon_of_another_machine_is_not_waited_for_in_vain(cluster):
         fcntl.flock(held, fcntl.LOCK_EX)
         done = cluster.run("list", code=1)
         assert lock in done.stderr and "is not visible here" in done.stderr
+
+
+def test_the_limits_of_the_shell_that_came_first_are_not_those_of_all_jobs(cluster):
+    """A daemon that `up` starts keeps them, one that another command starts does not; neither is killed for a large file."""
+    seen = "python3 -c 'import os; print(os.getpriority(os.PRIO_PROCESS, 0))'"
+    for number, (verb, niceness) in enumerate((("list", 0), ("up", 7))):
+        subprocess.run(["sh", "-c", f'ulimit -f 2048; nice -n 7 "$0" {verb}', cluster.binary], env=cluster.env,
+                       cwd=cluster.path("home"), check=True, timeout=60, stdin=subprocess.DEVNULL, capture_output=True)
+        cluster.submit(f"seen-{number}", seen)
+        assert cluster.run("logs", "-f", f"seen-{number}").stdout == f"{niceness}\n"
+        cluster.run("down")

@@ -295,7 +295,9 @@ std::string WhyPending(const text::Json& job, const std::vector<const text::Json
   if (const std::string awaited = NamesOfAwaited(job); !awaited.empty()) {
     return fmt::format("waits for {} to succeed", awaited);
   }
-  if (suspended != nullptr) return OneLine(text::GetString(*suspended, {"message"}));
+  // After a resume, the condition follows a moment later.
+  const bool is_to_stay = text::GetBool(job, {"spec", "runPolicy", "suspend"}).value_or(true);
+  if (suspended != nullptr && is_to_stay) return OneLine(text::GetString(*suspended, {"message"}));
   const std::string_view manager = text::GetString(job, {"spec", "runPolicy", "managedBy"});
   if (!manager.empty() && manager != kManagedByUs) return fmt::format("managed by {}", manager);
   if (const text::Json* const created = TrueCondition(job, "Created")) {

@@ -277,6 +277,9 @@ TEST(PendingReason, SaysWhoHoldsTheJob) {
   text::Json job = MakeJob();
   AddCondition(job, "Suspended", "True", "PyTorchJobSuspended", "PyTorchJob pt is suspended.");
   EXPECT_EQ(Of(job).reason, "PyTorchJob pt is suspended.");
+  text::Json resumed = job;
+  text::Set(resumed, {"spec", "runPolicy", "suspend"}, text::Json(false));
+  EXPECT_EQ(Of(resumed).reason, "") << "the condition has not followed yet";
   text::Set(job, {"metadata", "labels", kKueueQueueLabel}, "team-a");
   EXPECT_EQ(Of(job).reason, "waits for Kueue to admit it, in queue team-a");
   text::Json remote = MakeJob();

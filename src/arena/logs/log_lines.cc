@@ -52,6 +52,7 @@ void LogLines::Begin() {
   buffer_.clear();
   cut_line_.clear();
   skip_ = last_count_;
+  is_repeating_ = true;
   has_progress_ = false;
 }
 
@@ -76,13 +77,19 @@ std::string LogLines::End() {
 }
 
 bool LogLines::IsOld(const std::string& timestamp) const {
-  return timestamp < last_ || (timestamp == last_ && skip_ > 0);
+  return is_repeating_ && (timestamp < last_ || (timestamp == last_ && skip_ > 0));
+}
+
+void LogLines::Skip() {
+  --skip_;
+  is_repeating_ = skip_ > 0;
 }
 
 void LogLines::Count(const std::string& timestamp) {
   last_count_ = timestamp == last_ ? last_count_ + 1 : 1;
   last_ = timestamp;
   skip_ = 0;
+  is_repeating_ = false;
 }
 
 void LogLines::Cut(std::string& out) {
@@ -120,7 +127,7 @@ void LogLines::EndCut() {
     Count(cut_line_);
     open_line_.clear();
   } else if (cut_line_ == last_) {
-    --skip_;
+    Skip();
   }
   cut_line_.clear();
 }
@@ -138,9 +145,8 @@ void LogLines::Take(std::string_view line, std::string& out) {
     has_progress_ = true;
     return;
   }
-  if (timestamp < last_) return;
-  if (timestamp == last_ && skip_ > 0) {
-    --skip_;
+  if (IsOld(timestamp)) {
+    if (timestamp == last_) Skip();
     return;
   }
   Count(timestamp);

@@ -24,7 +24,9 @@ std::vector<TimedLine> SplitTimedLines(std::string_view text, std::string& last)
 inline constexpr size_t kMaxLogLine = 4 << 20;  // longer lines are passed on in pieces
 
 // If a stream breaks, it is opened again from Since(). The lines that come twice have the same
-// timestamps in the same order, so the ones up to the last one printed are dropped.
+// timestamps in the same order, so the ones up to the last one printed are dropped. Behind those,
+// a line may have an earlier timestamp than the line before: the clock was set back, or a runtime
+// read stdout and stderr in threads of their own.
 class LogLines {
  public:
   explicit LogLines(bool keep_timestamps) : keep_timestamps_(keep_timestamps) {}
@@ -51,6 +53,7 @@ class LogLines {
   void Take(std::string_view line, std::string& out);
   void Show(std::string_view line, std::string& out);
   bool IsOld(const std::string& timestamp) const;
+  void Skip();
   void Count(const std::string& timestamp);
   // Passes on the buffer, of a line that is too long to wait for its end.
   void Cut(std::string& out);
@@ -68,9 +71,10 @@ class LogLines {
   bool is_cut_old_ = false;  // printed before: not to be printed again
   bool has_progress_ = false;
   std::string buffer_;
-  std::string last_;       // timestamp of the last line printed, comparable as text
-  size_t last_count_ = 0;  // lines printed with that timestamp
-  size_t skip_ = 0;        // how many of them are still to be dropped
+  std::string last_;           // timestamp of the last line printed, comparable as text
+  size_t last_count_ = 0;      // lines printed with that timestamp
+  size_t skip_ = 0;            // how many of them are still to be dropped
+  bool is_repeating_ = false;  // the stream may still bring lines that were printed
 };
 
 }  // namespace arena

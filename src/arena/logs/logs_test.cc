@@ -46,6 +46,18 @@ TEST(LogLines, DropsWhatCameBeforeWhenAStreamBeginsAgain) {
             "later\n");
 }
 
+TEST(LogLines, ShowsWhatIsWrittenAfterTheClockWasSetBack) {
+  LogLines lines(false);
+  lines.ShowOpenLine();
+  lines.Begin();
+  EXPECT_EQ(lines.Feed(Stamp(7, "a") + Stamp(8, "b") + Stamp(2, "c") + Stamp(1, "d")),
+            "a\nb\nc\nd\n");
+  EXPECT_EQ(lines.Feed(Stamp(1, "half").substr(0, 34)), "hal");
+  EXPECT_EQ(lines.Feed("f\n"), "f\n");
+  lines.Begin();
+  EXPECT_EQ(lines.Feed(Stamp(1, "d") + Stamp(1, "half") + Stamp(0, "e") + Stamp(3, "f")), "e\nf\n");
+}
+
 TEST(LogLines, ShowsALineThatHasNoEndYetAndEachByteOnce) {
   LogLines lines(false);
   lines.ShowOpenLine();

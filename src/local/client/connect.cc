@@ -185,7 +185,8 @@ base::Result<bool> Arrival::Start(base::Fd lock) {
   if (const auto written = WriteRecord(lock.get(), own); !written) {
     base::LogDebug("{}", written.error().message);
   }
-  const base::Status started = StartDaemon(caller_.executable, paths_.log, std::move(lock));
+  const base::Status started =
+      StartDaemon(caller_.executable, paths_.log, std::move(lock), caller_.limits);
   if (started) return true;
   if (started.error().code == base::Code::kCancelled && ++starts_ < kMaxStarts) return false;
   return base::Fail(started.error());

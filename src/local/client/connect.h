@@ -17,6 +17,7 @@
 #include "local/client/build_id.h"
 #include "local/client/config.h"
 #include "local/client/daemon_record.h"
+#include "local/client/start_daemon.h"
 #include "net/http/types.h"
 
 namespace local::daemon {
@@ -51,6 +52,7 @@ struct Caller {
   const base::Environment& environment;
   std::string executable;  // starts the daemon
   BuildId build;
+  ShellLimits limits = ShellLimits::kShed;  // of a daemon that it starts
 };
 
 // The listening daemon, started if necessary: of several commands at the same time, one starts it.

@@ -3,11 +3,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -38,8 +41,24 @@ void ResetSignals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+// The daemon starts the jobs of all shells. What its own shell set by taskset, nice or ulimit is
+// undone as far as the kernel allows it.
+void ShedLimits() {
+  std::array<unsigned long, 1024> all{};
+  all.fill(~0UL);
+  sched_setaffinity(0, sizeof all, reinterpret_cast<const cpu_set_t*>(all.data()));
+  if (getpriority(PRIO_PROCESS, 0) > 0) setpriority(PRIO_PROCESS, 0, 0);
+  for (const auto resource : {RLIMIT_AS, RLIMIT_CPU, RLIMIT_DATA, RLIMIT_FSIZE}) {
+    rlimit limit{};
+    if (getrlimit(resource, &limit) != 0) continue;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(resource, &limit);
+  }
+}
+
 // In the child: becomes the daemon. Never returns.
-[[noreturn]] void BecomeDaemon(const std::string& executable, int log, int ready, int lock) {
+[[noreturn]] void BecomeDaemon(const std::string& executable, int log, int ready, int lock,
+                               ShellLimits limits) {
   setsid();
   if (const pid_t pid = fork(); pid != 0) _exit(pid > 0 ? 0 : 1);
   log = fcntl(log, F_DUPFD, kAbove);
@@ -53,6 +72,7 @@ void ResetSignals() {
   close_range(kLockFd + 1, ~0U, 0);
   if (chdir("/") != 0) _exit(1);
   ResetSignals();
+  if (limits == ShellLimits::kShed) ShedLimits();
   setenv(kReadyVariable, "1", 1);
   const char* const argv[] = {executable.c_str(), "daemon", nullptr};
   execv(executable.c_str(), const_cast<char* const*>(argv));
@@ -89,7 +109,8 @@ base::Status AwaitReady(int fd, const std::string& log) {
 
 }  // namespace
 
-base::Status StartDaemon(const std::string& executable, const std::string& log, base::Fd lock) {
+base::Status StartDaemon(const std::string& executable, const std::string& log, base::Fd lock,
+                         ShellLimits limits) {
   const base::Fd log_fd(
       open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!log_fd) return base::Fail(base::Errno(errno, "open " + log));
@@ -99,7 +120,9 @@ base::Status StartDaemon(const std::string& executable, const std::string& log, 
   base::Fd write_end(ends[1]);
   const pid_t pid = fork();
   if (pid < 0) return base::Fail(base::Errno(errno, "fork"));
-  if (pid == 0) BecomeDaemon(executable, log_fd.get(), write_end.get(), lock.get());
+  if (pid == 0) {
+    BecomeDaemon(executable, log_fd.get(), write_end.get(), lock.get(), limits);
+  }
   write_end.Reset();
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {

@@ -12,10 +12,14 @@
 
 namespace local::daemon {
 
+// The CPUs, niceness and soft limits of the shell. Jobs inherit the daemon's.
+enum class ShellLimits { kShed, kKept };
+
 // Returns when the daemon listens. Otherwise the daemon's message is the error, or kCancelled when
 // it ended without one, for example because it was killed. kTimeout after 20 s. `log` is the
 // daemon's log file.
-base::Status StartDaemon(const std::string& executable, const std::string& log, base::Fd lock);
+base::Status StartDaemon(const std::string& executable, const std::string& log, base::Fd lock,
+                         ShellLimits limits = ShellLimits::kShed);
 
 // What the command passed on, at the daemon's end. Empty when the daemon was started by hand.
 class Handover {

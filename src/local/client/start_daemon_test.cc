@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "base/file.h"
 #include "process/file_lock.h"
@@ -43,6 +45,46 @@ TEST(StartDaemon, HandsOnNoSignalsThatTheCommandBlocksOrIgnores) {
   const auto signals = base::ReadFile(folder + "/signals");
   ASSERT_TRUE(signals);
   EXPECT_EQ(*signals, "TERM\nINT\nCHLD\nUSR1\n");
+  EXPECT_TRUE(base::RemoveTree(folder));
+}
+
+TEST(StartDaemon, HandsOnTheLimitsOfTheShellOnlyIfAsked) {
+  char name[] = "/tmp/muster-start-XXXXXX";
+  ASSERT_NE(::mkdtemp(name), nullptr);
+  const std::string folder = name;
+  // Takes the place of the daemon.
+  ASSERT_TRUE(base::WriteFileAtomic(
+      folder + "/daemon",
+      fmt::format("#!/bin/sh\n{{ ulimit -S -t; grep Cpus_allowed: /proc/self/status; }} >{}/seen\n"
+                  "printf ok >&3\n",
+                  folder),
+      0700, base::Durability::kNone));
+  const auto seen_by_daemon = [&](ShellLimits limits) {
+    auto lock = process::TryLockFile(folder + "/lock");
+    const base::Status started =
+        StartDaemon(folder + "/daemon", folder + "/daemon.log", std::move(**lock), limits);
+    EXPECT_TRUE(started) << started.error().message;
+    return base::ReadFile(folder + "/seen").value_or("");
+  };
+  const std::string before = seen_by_daemon(ShellLimits::kKept);
+
+  cpu_set_t all;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof all, &all), 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<size_t>(::sched_getcpu()), &one);
+  rlimit time{};
+  ASSERT_EQ(::getrlimit(RLIMIT_CPU, &time), 0);
+  const rlimit an_hour{3600, time.rlim_max};
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  ASSERT_EQ(::setrlimit(RLIMIT_CPU, &an_hour), 0);
+  const std::string kept = seen_by_daemon(ShellLimits::kKept);
+  const std::string shed = seen_by_daemon(ShellLimits::kShed);
+  ASSERT_EQ(::setrlimit(RLIMIT_CPU, &time), 0);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof all, &all), 0);
+
+  EXPECT_TRUE(kept.starts_with("3600\n")) << kept;
+  EXPECT_EQ(shed, before);
   EXPECT_TRUE(base::RemoveTree(folder));
 }
 

@@ -39,9 +39,11 @@ base::Result<ClusterChoice> Choose(const ClusterContext& context, const daemon::
                        [](const std::string& path) { return access(path.c_str(), F_OK) == 0; });
 }
 
-base::Result<daemon::DaemonRecord> FindDaemon(const ClusterContext& context, bool is_again) {
+base::Result<daemon::DaemonRecord> FindDaemon(
+    const ClusterContext& context, bool is_again,
+    daemon::ShellLimits limits = daemon::ShellLimits::kShed) {
   TRY_ASSIGN(const std::string executable, daemon::OwnExecutable());
-  const daemon::Caller caller{context.environment, executable, context.build};
+  const daemon::Caller caller{context.environment, executable, context.build, limits};
   return is_again ? daemon::ReviveDaemon(caller) : daemon::EnsureDaemon(caller);
 }
 
@@ -59,7 +61,8 @@ std::unique_ptr<cluster::Transport> TransportTo(const ClusterContext& context,
 base::Result<int> Up(const ClusterContext& context, const std::string& listen, cli::Output& out) {
   const daemon::Paths paths = daemon::PathsOf(context.environment);
   TRY_ASSIGN(const auto before, daemon::RunningDaemon(paths));
-  TRY_ASSIGN(const daemon::DaemonRecord found, FindDaemon(context, false));
+  TRY_ASSIGN(const daemon::DaemonRecord found,
+             FindDaemon(context, false, daemon::ShellLimits::kKept));
   const bool is_same = before && before->pid == found.pid;
   TRY(out.Write(fmt::format("The embedded cluster {} (pid {}, state in {}).\n",
                             is_same ? "is up already" : "is up", found.pid, paths.state)));

@@ -24,6 +24,7 @@
 #include "base/defer.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/machine/uncaught.h"
 #include "base/strings.h"
 #include "cluster/client.h"
 #include "local/client/config.h"
@@ -406,13 +407,15 @@ int DaemonMain(const base::Environment& environment, const BuildId& build) {
   umask(077);
   signal(SIGPIPE, SIG_IGN);
   signal(SIGHUP, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
   sigset_t ending;
   sigemptyset(&ending);
   sigaddset(&ending, SIGTERM);
   sigaddset(&ending, SIGINT);
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   RaiseDescriptorLimit();
-  Handover handover;
+  static Handover handover;
+  base::ReportUncaughtLimits([](const std::string& line) { handover.Say(line); });
   const base::Status served = Serve(environment, build, handover);
   if (served) return 0;
   base::LogError("{}", served.error().message);

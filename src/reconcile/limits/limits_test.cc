@@ -192,6 +192,20 @@ TEST(ActiveDeadline, ATimerIsAskedForAndEverythingGoes) {
   EXPECT_EQ(cluster.counters[Counter::kFailed], 1);
 }
 
+TEST(ActiveDeadline, IsLookedAtSoonAlthoughTheClockWasSetBack) {
+  FakeCluster cluster(
+      TestJob{.run_policy = R"({"activeDeadlineSeconds":3,"ttlSecondsAfterFinished":2})"});
+  cluster.AllRunning();
+  cluster.Settle();
+  cluster.now -= std::chrono::hours(1);
+  EXPECT_EQ(*cluster.Step().look_again, cluster.now + std::chrono::seconds(3));
+  cluster.now += std::chrono::hours(1) + std::chrono::seconds(3);
+  cluster.Settle();
+  EXPECT_EQ(cluster.counters[Counter::kFailed], 1);
+  cluster.now -= std::chrono::hours(1);
+  EXPECT_EQ(*cluster.Step().look_again, cluster.now + std::chrono::seconds(2));
+}
+
 TEST(ActiveDeadline, StartsAnewWithTheResumption) {
   FakeCluster cluster(TestJob{.run_policy = R"({"activeDeadlineSeconds":10})"});
   cluster.Settle();
