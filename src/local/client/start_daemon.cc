@@ -3,14 +3,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -41,12 +39,9 @@ void ResetSignals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// The daemon starts the jobs of all shells. What its own shell set by taskset, nice or ulimit is
-// undone as far as the kernel allows it.
+// The daemon starts the jobs of all shells. What its own shell set by nice or ulimit is undone as
+// far as the kernel allows it. The CPUs stay: a batch system may have given no others.
 void ShedLimits() {
-  std::array<unsigned long, 1024> all{};
-  all.fill(~0UL);
-  sched_setaffinity(0, sizeof all, reinterpret_cast<const cpu_set_t*>(all.data()));
   if (getpriority(PRIO_PROCESS, 0) > 0) setpriority(PRIO_PROCESS, 0, 0);
   for (const auto resource : {RLIMIT_AS, RLIMIT_CPU, RLIMIT_DATA, RLIMIT_FSIZE}) {
     rlimit limit{};

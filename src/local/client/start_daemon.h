@@ -12,7 +12,7 @@
 
 namespace local::daemon {
 
-// The CPUs, niceness and soft limits of the shell. Jobs inherit the daemon's.
+// The niceness and soft limits of the shell. Jobs inherit the daemon's.
 enum class ShellLimits { kShed, kKept };
 
 // Returns when the daemon listens. Otherwise the daemon's message is the error, or kCancelled when
