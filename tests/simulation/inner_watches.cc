@@ -1,5 +1,6 @@
 // The watches within the daemon, which no network cuts: one of them may fall so far behind that the
-// store no longer remembers what it has not read. Linked in place of the product's function
+// store no longer remembers what it has not read. And whoever reads an object may look at the
+// answer late, when it is no longer true. Linked in place of the product's function
 // (CMakeLists.txt: --wrap), whose transport this one uses.
 #include <memory>
 #include <optional>

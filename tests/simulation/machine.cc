@@ -151,12 +151,14 @@ Machine::Machine(std::string root, bool may_lose_power, const std::string& store
   if (!store.empty()) disk_.Have(state() + "/cluster.db", store);
   the_machine = this;
 }
+
 Machine::~Machine() {
   CloseLeft(kNever);
   the_machine = nullptr;
 }
 
 void Machine::CloseLeft(Nanos due) {
+  if (left_.empty()) return;
   std::erase_if(left_, [due](const Left& left) {
     if (left.due <= due) ::syscall(SYS_close, left.fd);
     return left.due <= due;
@@ -164,7 +166,7 @@ void Machine::CloseLeft(Nanos due) {
 }
 
 void CloseWhatIsDue() {
-  if (the_machine != nullptr && !the_machine->left_.empty()) the_machine->CloseLeft(Now());
+  if (the_machine != nullptr) the_machine->CloseLeft(Now());
 }
 
 Machine* TheMachine() { return the_machine; }

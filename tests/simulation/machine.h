@@ -81,12 +81,12 @@ class Machine {
   int troubles() const { return troubles_; }
   bool IsInTrouble() const { return faults_.lost_answers > 0 || disk_.IsInTrouble(); }
   void GetIntoTrouble() { ++troubles_; }
+  // What killed daemons had open, and the kernel closes until then.
+  void CloseLeft(Nanos due);
 
  private:
   base::Status EnsureDaemon();
   void Bury();  // what is left of a daemon that ends
-  void CloseLeft(Nanos due);
-
   Disk disk_;
   Faults faults_;
   Shims shims_;
@@ -104,7 +104,6 @@ class Machine {
   std::vector<int> left_open_;  // of the one that has not been buried
   std::vector<Left> left_;
   Nanos lock_due_ = 0;  // of daemon.lock
-  friend void CloseWhatIsDue();
 };
 
 // Of the life that is under way; nullptr before there is one.

@@ -459,14 +459,14 @@ void User::CheckHalf(const std::string& name) {
   }
 }
 
-// All settings are there.
+// All of its settings are there.
 void User::CheckNobodyWaits() {
   const Nanos deadline = Now() + kLongestWait;
   while (true) {
     const auto pods = client_.List(api::kPods, {});
     if (!pods) GoneWrong("list: " + pods.error().message);
-    const auto waiting = std::find_if(pods->items.begin(), pods->items.end(), [](const auto& pod) {
-      return !api::IsDeleting(pod) &&
+    const auto waiting = std::find_if(pods->items.begin(), pods->items.end(), [&](const auto& pod) {
+      return api::Name(pod).starts_with(prefix_) && !api::IsDeleting(pod) &&
              text::ToJson(pod).find("CreateContainerConfigError") != std::string::npos;
     });
     if (waiting == pods->items.end()) return;
