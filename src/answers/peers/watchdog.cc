@@ -255,6 +255,11 @@ std::optional<int> MissingAtBarrier(std::string_view line, std::optional<int> as
     const std::string_view number = line.substr(at + kOfHorovod.size());
     return RankNumber(number.substr(0, number.find(']')));  // of several, none
   }
+  constexpr std::string_view kOfRecorder = "missing ranks: {";
+  if (const size_t at = line.find(kOfRecorder); at != std::string_view::npos) {
+    const std::string_view number = line.substr(at + kOfRecorder.size());
+    return RankNumber(number.substr(0, number.find('}')));
+  }
   if (const auto late = LateWithId(line, asker)) return late;
   const size_t end = line.find(" failed to pass monitoredBarrier");
   if (end == std::string_view::npos) return std::nullopt;
