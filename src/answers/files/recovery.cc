@@ -6,9 +6,21 @@
 
 #include "answers/log/passed_tests.h"
 #include "answers/log/ray_words.h"
+#include "answers/program_words.h"
+#include "answers/symptoms.h"
 #include "base/strings.h"
 
 namespace answers {
+namespace {
+
+// What a trainer prints when it has made all its steps: Lightning, Hugging Face's Trainer, others.
+bool EndsTraining(std::string_view line) {
+  const bool is_lightnings = line.find("`Trainer.fit` stopped: `max_") != line.npos &&
+                             line.find("` reached.") != line.npos;
+  return is_lightnings || line.starts_with("{'train_runtime': ") || ReportsSuccess(line);
+}
+
+}  // namespace
 
 bool IsRestart(std::string_view line) {
   return IsRestartOfRay(line) ||
@@ -35,6 +47,23 @@ bool HasRecovered(const File& file) {
   };
   return has({"worker group successfully finished"}) &&
          !has({"Root Cause (first observed failure)", "failed (exitcode: ", "srun: error: "});
+}
+
+bool HasTrainedToTheEnd(const File& file) {
+  constexpr size_t kFewestSteps = 3, kMostBehind = 4;
+  if (!file.words.rows.empty()) return false;
+  size_t behind = 0, steps = 0;
+  bool has_ended = false;
+  for (auto line = file.lines.rbegin(); line != file.lines.rend(); ++line) {
+    const std::string_view text = line->line.text;
+    if (base::Trim(text).empty()) continue;
+    if (MentionsFailure(text)) return has_ended && steps >= kFewestSteps;
+    if (line->HasSource()) continue;
+    if (!has_ended && !EndsTraining(text) && ++behind > kMostBehind) return false;
+    steps += has_ended && IsProgress(text);
+    has_ended = has_ended || EndsTraining(text);
+  }
+  return false;
 }
 
 bool HavePassedTests(const File& file) {
