@@ -95,6 +95,8 @@ std::string PodOf(const Json& record) {
                                                   {"kubernetes", "pod", "name"},
                                                   {"resource", "labels", "pod_name"},
                                                   {"pod_name"},
+                                                  {"k8s.pod.name"},
+                                                  {"kubernetes.pod_name"},
                                                   {"labels", "pod"},
                                                   {"labels", "pod_name"},
                                                   {"labels", "k8s_pod_name"},
