@@ -377,7 +377,10 @@ std::optional<Record> ReadRecord(std::string_view line, const RanksOfPids& ranks
   const Json fields = read ? Unwrapped(read->first) : Json();
   if (!read || !IsLoggers(fields)) return std::nullopt;
   Record record;
-  record.before = std::string(line.substr(0, read->second)) + PodPrefixOf(fields);
+  const std::string_view before = line.substr(0, read->second);
+  const std::string pod = PodPrefixOf(fields);
+  const std::string of_tag = pod.empty() ? PodPrefixOf(fields, before) : "";
+  record.before = of_tag.empty() ? std::string(before) + pod : of_tag;
   record.time = TimeOf(fields);
   if (!record.time.empty()) record.time += " ";
   const Json* const payload = text::Find(fields, {"jsonPayload"});
