@@ -137,6 +137,26 @@ TEST(FirstRank, AReplicaOfVertexAiIsARank) {
   }
 }
 
+TEST(FirstRank, AfterAllStepsOfATrainingNoneHasFailed) {
+  const std::string caught =
+      "[rank2]: Traceback (most recent call last):\n[rank2]:   File \"/w/t.py\", line 7, in f\n"
+      "[rank2]:     torch.compile(m)\n[rank2]: ImportError: cannot import name 'triton_key'\n";
+  const std::string steps = "step 0 | loss 2.9\nstep 30 | loss 2.8\nstep 60 | loss 2.7\n";
+  const auto kind = [](const std::string& log) {
+    return Explain(ReadLogs({{"train.log", log}})).kind;
+  };
+  for (const char* const end :
+       {"`Trainer.fit` stopped: `max_epochs=3` reached.\n", "Training complete\nsaved to /m\n",
+        "{'train_runtime': 81.2, 'train_samples_per_second': 9.1, 'epoch': 3.0}\n"}) {
+    EXPECT_EQ(kind(caught + steps + end), "unknown") << end;
+    EXPECT_EQ(kind(steps + caught + end), "version-mismatch") << end;
+    EXPECT_EQ(kind(caught + steps), "version-mismatch");
+    EXPECT_EQ(kind(caught + steps + end + "srun: error: n1: task 2: Exited with exit code 1\n"),
+              "version-mismatch")
+        << end;
+  }
+}
+
 TEST(FirstRank, ALineOfLogclisLabelsIsOfItsPod) {
   const std::string of = "2026-03-02T10:11:04Z {container=\"pytorch\", pod=\"pt-worker-1\"} ";
   EXPECT_EQ(RankNamedIn(ReadLogs(

@@ -7,10 +7,20 @@
 #include "answers/log/passed_tests.h"
 #include "answers/log/ray_words.h"
 #include "answers/program_words.h"
-#include "answers/traceback.h"
+#include "answers/symptoms.h"
 #include "base/strings.h"
 
 namespace answers {
+namespace {
+
+// What a trainer prints when it has made all its steps: Lightning, Hugging Face's Trainer, others.
+bool EndsTraining(std::string_view line) {
+  const bool is_lightnings = line.find("`Trainer.fit` stopped: `max_") != line.npos &&
+                             line.find("` reached.") != line.npos;
+  return is_lightnings || line.starts_with("{'train_runtime': ") || ReportsSuccess(line);
+}
+
+}  // namespace
 
 bool IsRestart(std::string_view line) {
   return IsRestartOfRay(line) ||
@@ -39,17 +49,19 @@ bool HasRecovered(const File& file) {
          !has({"Root Cause (first observed failure)", "failed (exitcode: ", "srun: error: "});
 }
 
-bool HasFinishedTraining(const File& file) {
-  const auto is_full = [](const Split& split) { return !base::Trim(split.line.text).empty(); };
-  const auto last = std::find_if(file.lines.rbegin(), file.lines.rend(), is_full);
-  if (last == file.lines.rend() || !ReportsSuccess(last->line.text) || !file.words.rows.empty()) {
-    return false;
-  }
-  constexpr int kFewest = 2;
-  int steps = 0;
-  for (auto line = last + 1; line != file.lines.rend(); ++line) {
-    steps += IsProgress(line->line.text);
-    if (line->line.text.find(kTracebackHeader) != std::string::npos) return steps >= kFewest;
+bool HasTrainedToTheEnd(const File& file) {
+  constexpr size_t kFewestSteps = 3, kMostBehind = 4;
+  if (!file.words.rows.empty()) return false;
+  size_t behind = 0, steps = 0;
+  bool has_ended = false;
+  for (auto line = file.lines.rbegin(); line != file.lines.rend(); ++line) {
+    const std::string_view text = line->line.text;
+    if (base::Trim(text).empty()) continue;
+    if (MentionsFailure(text)) return has_ended && steps >= kFewestSteps;
+    if (line->HasSource()) continue;
+    if (!has_ended && !EndsTraining(text) && ++behind > kMostBehind) return false;
+    steps += has_ended && IsProgress(text);
+    has_ended = has_ended || EndsTraining(text);
   }
   return false;
 }

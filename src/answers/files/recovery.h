@@ -15,12 +15,12 @@ bool HasRayFinished(const File& file);
 // Whether the agent says that a later attempt of its workers succeeded, and with it the job.
 bool HasRecovered(const File& file);
 
+// Whether a log of all ranks ends with a trainer's words that it has made all its steps, several of
+// them below the last word about a failure, and no launcher says that a process failed.
+bool HasTrainedToTheEnd(const File& file);
+
 // Whether the tests of all processes in the file have passed: the last line is not only that of one
 // of several.
 bool HavePassedTests(const File& file);
-
-// Whether the file's last line says that the training has finished, and ranks worked on after the
-// last traceback: they have not lost the one that printed it.
-bool HasFinishedTraining(const File& file);
 
 }  // namespace answers

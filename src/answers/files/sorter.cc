@@ -73,8 +73,9 @@ void Sorter::Add(const File& file, const LocalRanks& locals) {
     rank.lines.back().order += before_;
   }
   const bool has_finished = HasRayFinished(file);
+  const bool has_trained = HasTrainedToTheEnd(file);
   const bool has_recovered =
-      has_finished || HasRecovered(file) || HavePassedTests(file) || HasFinishedTraining(file);
+      has_finished || has_trained || HasRecovered(file) || HavePassedTests(file);
   for (const size_t place : places) {
     Rank& rank = evidence_.ranks[place];
     const bool has_succeeded = has_finished || (has_recovered && rank.name == name);

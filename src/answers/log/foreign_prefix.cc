@@ -91,6 +91,22 @@ std::optional<int> NumberBehind(std::string_view lower, std::string_view word, b
   return std::nullopt;
 }
 
+// Reads "gpu 3", "gpu: 3" and "cuda:3", but not "gpu-3", which may be a host's name.
+std::optional<int> DeviceIn(std::string_view lower) {
+  constexpr size_t kMostDigits = 2;
+  for (const std::string_view word : {"gpu", "cuda", "device"}) {
+    const size_t at = lower.find(word);
+    if (at == lower.npos || (at > 0 && IsLetter(lower[at - 1]))) continue;
+    std::string_view rest = lower.substr(at + word.size());
+    const size_t digit = std::min(rest.find_first_not_of(" :=#"), rest.size());
+    const size_t end = std::min(rest.find_first_not_of(kNumerals, digit), rest.size());
+    const bool is_number = digit > 0 && digit < 3 && end > digit && end - digit <= kMostDigits;
+    const bool is_alone = end == rest.size() || !(IsLetter(rest[end]) || rest[end] == '.');
+    if (is_number && is_alone) return RankNumber(rest.substr(digit, end - digit));
+  }
+  return std::nullopt;
+}
+
 // Whether the word names a place where a program's logger was called: "fake_tensor.py:2908]".
 bool IsPlaceInCode(std::string_view word) {
   static constexpr auto kFiles = std::to_array<std::string_view>({".py:", ".cpp:", ".cc:", ".cu:"});
@@ -134,6 +150,7 @@ ForeignPrefix Describe(std::string_view prefix) {
   for (const std::string_view role : {"trainer", "process", "proc", "task", "gpu", "cuda"}) {
     if (!found.rank && !found.local_rank) found.local_rank = NumberBehind(lower, role, true);
   }
+  if (!found.rank && !found.local_rank) found.local_rank = DeviceIn(lower);
   found.source = SourceOf(prefix);
   return found;
 }

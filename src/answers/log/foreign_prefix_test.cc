@@ -54,6 +54,24 @@ TEST(ForeignPrefix, MayNameTheRankAndDistinguishesProcesses) {
   EXPECT_EQ(evidence.ranks[1].lines.size(), 4U);
 }
 
+TEST(ForeignPrefix, OfADeviceIsALocalRanks) {
+  const auto named = [](const std::string& prefix) {
+    const std::vector<std::string> lines = Traceback(prefix);
+    const Evidence evidence = ReadLogs(
+        {{"log", lines[0] + "\n" + lines[1] + "\n" + lines[2] + "\n" + lines[3] +
+                     "\n2025-03-11 10:07:32 x NCCL communicator was aborted on rank 1.\n"}});
+    const Verdict verdict = Explain(evidence);
+    return verdict.rank ? evidence.ranks[*verdict.rank].rank : std::nullopt;
+  };
+  for (const char* const prefix :
+       {"2025-03-11 10:07:31 gpu 3 ERROR: ", "10:07:31 [GPU: 3] ", "cuda:3 | ", "<gpu=3> "}) {
+    EXPECT_EQ(named(prefix), 3) << prefix;
+  }
+  for (const char* const prefix : {"gpu-3 x: ", "gpu 311 x: ", "my_gpu_b 3 x: ", "vgpu 3 x: "}) {
+    EXPECT_NE(named(prefix), 3) << prefix;
+  }
+}
+
 TEST(ForeignPrefix, WordsBeforeATracebackThatDoNotComeAgainAreNone) {
   const std::vector<std::string> lines = {
       "ERROR:root:Traceback (most recent call last):", "  File \"/w/train.py\", line 3, in main",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 
 #include "answers/log/exports/export_document.h"
@@ -30,9 +31,11 @@ constexpr size_t kLongestTime = 64;
 constexpr int kMostWraps = 3;  // a program's record in that of a container's log, in a collector's
 
 struct Record {
-  std::string before;  // each line
-  std::string time;    // the first line, behind `before`
-  std::string head;    // the same, behind `time`
+  std::string before;       // each line
+  std::string time;         // the first line, behind `before`
+  std::string head;         // the same, behind `time`
+  std::optional<int> rank;  // as its field says
+  std::string node;         // the fields that name the node
   std::vector<std::string> lines;
 };
 
@@ -347,10 +350,24 @@ std::string_view CauseOf(const Json& record) {
                               {"exception", "message"}});
 }
 
+// From what RankOf has found.
+void TakeRank(Record& record, const std::string& head) {
+  auto fields = text::ParseJsonLeniently(head);
+  if (!fields || !fields->is_object()) return;
+  for (const std::string_view key : {"rank", "RANK", "Rank", "global_rank"}) {
+    const auto rank = text::GetInt(*fields, {key});
+    if (rank && *rank >= 0 && *rank <= INT32_MAX) record.rank = static_cast<int>(*rank);
+    fields->as_object().erase(key);
+  }
+  record.node = text::ToJson(*fields);
+}
+
 void TakeInner(Record& record, const Record& inner) {
   if (record.time.empty()) record.time = inner.time;
   record.before += inner.before;
   record.head = inner.head;
+  record.rank = inner.rank;
+  record.node = inner.node;
   record.lines = inner.lines;
 }
 
@@ -360,7 +377,10 @@ std::optional<Record> ReadRecord(std::string_view line, const RanksOfPids& ranks
   const Json fields = read ? Unwrapped(read->first) : Json();
   if (!read || !IsLoggers(fields)) return std::nullopt;
   Record record;
-  record.before = std::string(line.substr(0, read->second)) + PodPrefixOf(fields);
+  const std::string_view before = line.substr(0, read->second);
+  const std::string pod = PodPrefixOf(fields);
+  const std::string of_tag = pod.empty() ? PodPrefixOf(fields, before) : "";
+  record.before = of_tag.empty() ? std::string(before) + pod : of_tag;
   record.time = TimeOf(fields);
   if (!record.time.empty()) record.time += " ";
   const Json* const payload = text::Find(fields, {"jsonPayload"});
@@ -388,6 +408,7 @@ std::optional<Record> ReadRecord(std::string_view line, const RanksOfPids& ranks
   const std::string rank = RankOf(fields);
   // The containers of several pods have the same PIDs.
   if (rank.empty() && PodPrefixOf(fields).empty()) record.before += RankOfProcess(fields, ranks);
+  TakeRank(record, rank);
   record.head = rank + LevelOf(fields, is_whole || !below.empty());
   if (logged.starts_with(kTracebackHeader)) record.lines.emplace_back();
   AddLines(record.lines, logged);
@@ -399,6 +420,22 @@ std::optional<Record> ReadRecord(std::string_view line, const RanksOfPids& ranks
 bool HasText(const Json& record) {
   return !LoggedText(record).empty() || !CarriedText(record).empty() ||
          text::FindObject(record, {"jsonPayload"}) != nullptr;
+}
+
+// Whether each line of a traceback is a record of its own, and whether these name ranks: no two
+// nodes have the same. Their numbers are then prefixes, and the records are without levels.
+bool AreLinesOfRanks(const std::vector<std::string_view>& lines, const RanksOfPids& pids) {
+  const bool are_lines = std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
+    return line.find("\"  File \\\"") != line.npos;
+  });
+  if (!are_lines) return false;
+  std::map<int, std::string> nodes;
+  for (const std::string_view line : lines) {
+    const auto record = ReadRecord(line, pids);
+    if (!record || !record->rank) continue;
+    if (nodes.try_emplace(*record->rank, record->node).first->second != record->node) return false;
+  }
+  return nodes.size() > 1;
 }
 
 // Whether these times, read from the end of a log to its beginning, only become later, as logcli
@@ -420,6 +457,7 @@ std::string WithoutJsonRecords(const std::vector<std::string_view>& lines) {
     return line.find("(pid: ") != line.npos;
   });
   const RanksOfPids ranks = has_pids ? ReadLauncherWords(lines).ranks_of_pids : RanksOfPids{};
+  const bool are_lines_of_ranks = AreLinesOfRanks(lines, ranks);
   // From the last one on, because what stands before each line of a record may be long.
   std::vector<std::string> parts;
   size_t size = 0;
@@ -427,8 +465,12 @@ std::string WithoutJsonRecords(const std::vector<std::string_view>& lines) {
   std::vector<std::string> times;  // the last one first
   for (auto line = lines.rbegin(); line != lines.rend() && size < kLongestText; ++line) {
     std::string& part = parts.emplace_back();
-    if (const auto record = ReadRecord(*line, ranks)) {
+    if (auto record = ReadRecord(*line, ranks)) {
       has_any = true;
+      if (are_lines_of_ranks && record->rank) {
+        record->before += fmt::format("[rank{}]: ", *record->rank);
+        record->head.clear();
+      }
       times.push_back(record->time);
       for (size_t i = 0; i < record->lines.size(); ++i) {
         const std::string head = i == 0 ? record->time + record->head : "";

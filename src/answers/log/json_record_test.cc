@@ -247,5 +247,28 @@ TEST(JsonRecord, AWarningsTracebackIsOfItsRankWhichWentOn) {
             1);
 }
 
+TEST(JsonRecord, EachLineOfATracebackMayBeARecordOfItsRank) {
+  const auto judge = [](const std::string& of_raised, const std::string& of_lost,
+                        const std::string& before = "") {
+    std::string log;
+    for (const char* const text : {"Traceback (most recent call last):",
+                                   R"(  File \"/w/a.py\", line 3, in f)", "KeyError: 'lr'"}) {
+      log += before + R"({"ts": "2026-03-02T10:11:04Z", "level": "ERROR", )" + of_raised +
+             R"(, "message": ")" + text + "\"}\n";
+    }
+    return TellOf(log + before + R"({"level": "ERROR", )" + of_lost +
+                  R"(, "message": "RuntimeError: [pair.cc:534] Connection closed by peer"})" +
+                  "\n");
+  };
+  EXPECT_EQ(judge(R"("rank": 4)", R"("rank": 0)").rank, 4);
+  EXPECT_EQ(judge(R"("rank": 4)", R"("rank": 0)").line, "KeyError: 'lr'");
+  EXPECT_EQ(judge(R"("rank": 4)", R"("rank": 0)", "Mar 02 10:11:04 n1 pt[4]: ").rank, 4);
+  EXPECT_EQ(
+      judge(R"("local_rank": 1, "global_rank": 5)", R"("local_rank": 0, "global_rank": 0)").rank,
+      5);
+  EXPECT_EQ(judge(R"("rank": 1, "host": "n1")", R"("rank": 1, "host": "n2")").rank, std::nullopt)
+      << "a local rank";
+}
+
 }  // namespace
 }  // namespace answers

@@ -255,9 +255,9 @@ std::optional<int> MissingAtBarrier(std::string_view line, std::optional<int> as
     const std::string_view number = line.substr(at + kOfHorovod.size());
     return RankNumber(number.substr(0, number.find(']')));  // of several, none
   }
-  constexpr std::string_view kOfRecorder = "missing ranks: {";  // torchfrtrace's
-  if (line.starts_with(kOfRecorder)) {
-    const std::string_view number = line.substr(kOfRecorder.size());
+  constexpr std::string_view kOfRecorder = "missing ranks: {";
+  if (const size_t at = line.find(kOfRecorder); at != std::string_view::npos) {
+    const std::string_view number = line.substr(at + kOfRecorder.size());
     return RankNumber(number.substr(0, number.find('}')));
   }
   constexpr std::string_view kAtEnd = ". Missing ranks: ";

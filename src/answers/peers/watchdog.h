@@ -19,9 +19,8 @@ std::optional<int> RankOfWatchdog(std::string_view line);
 // The first rank that did not arrive, from "Ranks 2, 5 failed to pass monitoredBarrier in 30000
 // ms", or that was gone, from "rank 1 had ended with exit code 0 while rank 0 still waited". The
 // only one in Horovod's "x [missing ranks: 1]", "... . Missing ranks: 1" and torchfrtrace's
-// "missing ranks: {1}". The one whose
-// ncclUniqueId did not come in time; nullopt if `asker`, the rank whose line it is, has another
-// number in its group.
+// "missing ranks: {1}". The one whose ncclUniqueId did not come in time; nullopt if `asker`, the
+// rank whose line it is, has another number in its group.
 std::optional<int> MissingAtBarrier(std::string_view line, std::optional<int> asker);
 
 struct Watchdogs {

@@ -129,6 +129,25 @@ TEST(Watchdog, WhoDidNotComeToABarrier) {
   EXPECT_EQ(missing("Rank 1 has failed"), std::nullopt);
 }
 
+TEST(Watchdog, TorchfrtraceNamesWhoIsMissing) {
+  const auto judge = [](const std::string& before, const std::string& ranks) {
+    const Evidence evidence = ReadLogs(
+        {{"frtrace.txt", "loaded 4 files in 0.1s\n" + before +
+                             "Not all ranks joining collective, sequence number: 2210\n" + before +
+                             "internal record id: 4411\n" + before +
+                             "collective: nccl:_all_gather_base\n" + before + "missing ranks: {" +
+                             ranks + "}\n" + before + "expected ranks: {0, 1, 2, 3}\n"},
+         {"job.log", Caught(0, "0", 2210, "ALLREDUCE", 10) + Caught(2, "0", 2210, "ALLREDUCE", 10) +
+                         Caught(3, "0", 2210, "ALLREDUCE", 10)}});
+    const Verdict verdict = Explain(evidence);
+    EXPECT_EQ(verdict.kind, "late-peer");
+    return verdict.rank ? evidence.ranks[*verdict.rank].rank : std::nullopt;
+  };
+  EXPECT_EQ(judge("", "1"), 1);
+  EXPECT_EQ(judge("INFO:root:", "1"), 1);
+  EXPECT_EQ(judge("", "1, 3"), std::nullopt);
+}
+
 TEST(Watchdog, WhoDidNotStoreNcclsId) {
   const auto missing = [](int asks, const std::string& key, std::optional<int> asker) {
     return MissingAtBarrier(

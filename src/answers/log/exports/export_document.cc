@@ -1,6 +1,7 @@
 #include "answers/log/exports/export_document.h"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -112,11 +113,80 @@ Records RecordsOfIndented(std::string_view text) {
   return records;
 }
 
+// Takes a row of a table whose cells are separated by commas, in quotes where these or lines stand
+// in them. Nullopt where a quote is not as it has to be.
+std::optional<std::vector<std::string>> TakeRow(std::string_view& text) {
+  std::vector<std::string> cells;
+  for (bool is_last = false; !is_last;) {
+    std::string& cell = cells.emplace_back();
+    if (text.starts_with('"')) {
+      for (text.remove_prefix(1);; text.remove_prefix(2)) {
+        const size_t end = text.find('"');
+        if (end == text.npos) return std::nullopt;
+        cell += text.substr(0, end);
+        text.remove_prefix(end);
+        if (!text.substr(1).starts_with('"')) break;
+        cell += '"';
+      }
+      text.remove_prefix(1);
+    } else {
+      const size_t end = std::min(text.find_first_of(",\n"), text.size());
+      cell = text.substr(0, end);
+      text.remove_prefix(end);
+    }
+    if (text.starts_with("\r\n")) text.remove_prefix(1);
+    if (cell.ends_with('\r')) cell.pop_back();
+    is_last = !text.starts_with(',');
+    if (is_last && !text.empty() && text[0] != '\n') return std::nullopt;
+    if (!text.empty()) text.remove_prefix(1);
+  }
+  return cells;
+}
+
+// Of these names, the key that stands for them in a record; "" of another name.
+std::string_view KeyOfColumn(std::string_view name) {
+  static constexpr auto kTimes = std::to_array<std::string_view>(
+      {"timestamp", "@timestamp", "time", "_time", "date", "timegenerated"});
+  static constexpr auto kTexts =
+      std::to_array<std::string_view>({"message", "@message", "line", "log", "logmessage",
+                                       "logentry", "_raw", "textpayload", "content"});
+  const std::string lower = base::ToLower(name);
+  if (std::find(kTimes.begin(), kTimes.end(), lower) != kTimes.end()) return "timestamp";
+  return std::find(kTexts.begin(), kTexts.end(), lower) != kTexts.end() ? "message" : "";
+}
+
+// Of the tables that CloudWatch, Datadog, Grafana and others let one download. Their first row has
+// the names of one column of times and one of texts.
+Records RecordsOfCommas(std::string_view text) {
+  const std::string_view first = text.substr(0, text.find('\n'));
+  if (first.size() == text.size() || first.find(',') == first.npos) return {};
+  const auto names = TakeRow(text);
+  if (!names) return {};
+  std::vector<std::string> keys;
+  for (const std::string& name : *names) {
+    const std::string_view key = KeyOfColumn(name);
+    keys.emplace_back(key.empty() ? std::string_view(name) : key);
+  }
+  for (const std::string_view key : {"timestamp", "message"}) {
+    if (std::count(keys.begin(), keys.end(), key) != 1) return {};
+  }
+  Records records;
+  while (!text.empty()) {
+    const auto cells = TakeRow(text);
+    if (!cells || cells->size() != keys.size()) return {};
+    text::Object record;
+    for (size_t i = 0; i < keys.size(); ++i) record[keys[i]] = (*cells)[i];
+    records.emplace_back(std::move(record));
+  }
+  return records;
+}
+
 }  // namespace
 
 std::vector<Json> RecordsOfDocument(std::string_view text) {
   text = base::Trim(text);
   if (text.size() > kLargestDocument) return {};
+  if (!text.starts_with('{') && !text.starts_with('[')) return RecordsOfCommas(text);
   const bool is_array = text.starts_with('[') && text.ends_with(']');
   const bool is_object = text.starts_with('{') && text.ends_with('}');
   if (!is_array && !is_object) return {};

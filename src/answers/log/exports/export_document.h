@@ -1,4 +1,4 @@
-// JSON documents as the tools of log collectors print them: one that contains all records.
+// Documents as the tools of log collectors write them: one that contains all records.
 #pragma once
 
 #include <string_view>
@@ -10,9 +10,10 @@ namespace answers {
 
 // The records of an array, of "events" (`aws logs get-log-events`, `filter-log-events`), "entries"
 // (Cloud Logging), "data" (Datadog) and "hits" (Elasticsearch), of the streams of Loki, of the
-// columns of CloudWatch Insights and Log Analytics, and of indented objects one after another
-// (journalctl -o json-pretty, jq). All are objects. Empty for another text, for one line of a log
-// that has a record on each, and for a text over 64 MiB.
+// columns of CloudWatch Insights and Log Analytics, of indented objects one after another
+// (journalctl -o json-pretty, jq), and of tables with commas whose first row names a column of
+// times, then called "timestamp", and one of texts, "message". All are objects. Empty for another
+// text, for a log that has a record on each line, and for a text over 64 MiB.
 std::vector<text::Json> RecordsOfDocument(std::string_view text);
 
 }  // namespace answers

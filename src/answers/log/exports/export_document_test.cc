@@ -74,6 +74,7 @@ TEST(ExportDocument, CollectorsRecordsNameTheirPod) {
        R"({"id": "A", "attributes": {"timestamp": "2026-03-02T10:11:#Z", "message": "$", "tags": ["pod_name:@"]}})",
        R"({"_index": "logs", "_source": {"@timestamp": "2026-03-02T10:11:#Z", "message": "$", "kubernetes": {"pod": {"name": "@"}}}})",
        R"({"preview": false, "result": {"_raw": "$", "_time": "2026-03-02T10:11:#Z", "pod_name": "@"}})",
+       R"({"log": "$", "stream": "stderr", "tag": "@", "time": "2026-03-02T10:11:#Z", "kubernetes": {"pod_name": "@"}})",
        R"({"TimeGenerated": "2026-03-02T10:11:#Z", "PodName": "@", "LogMessage": "$"})"}) {
     const std::vector<std::string> records = Records(form);
     std::vector<std::string> newest_first(records.rbegin(), records.rend());
@@ -87,6 +88,15 @@ TEST(ExportDocument, CollectorsRecordsNameTheirPod) {
       EXPECT_TRUE(AreJsonRecords(log)) << log;
     }
   }
+}
+
+TEST(ExportDocument, FluentdsTagBeforeARecordNamesItsPod) {
+  const std::string log =
+      Joined(Records("2026-03-02T10:11:#+00:00\tkube.var.log.containers.@_ml_pytorch-0a.log\t"
+                     R"({"log": "$", "stream": "stderr"})"),
+             "\n");
+  EXPECT_EQ(TellBy(log).line, "KeyError: 'lr'");
+  EXPECT_EQ(TellBy(log).rank, 2);
 }
 
 TEST(ExportDocument, NewestFirstIsTurnedAround) {
@@ -148,6 +158,24 @@ TEST(ExportDocument, IndentedObjectsOneAfterAnotherAreRecords) {
   EXPECT_EQ(TellBy(log).rank, 1);
   EXPECT_EQ(TellBy(log).line, "KeyError: 'lr'");
   EXPECT_TRUE(RecordsOfDocument(log + "and more").empty());
+}
+
+TEST(ExportDocument, TablesWithCommasAreRecords) {
+  const std::string quoted = "\"Traceback (most recent call last):\",pt-worker-1\r\n";
+  const std::string frame = "\"  File \"\"/w/a.py\"\", line 3, in f\n\",pt-worker-1\n";
+  const ToldBy told = TellBy("\"Date\",\"Message\",pod_name\r\n2026-03-02T10:11:04.1Z," + quoted +
+                             "2026-03-02T10:11:04.2Z," + frame +
+                             "2026-03-02T10:11:04.3Z,KeyError: 'lr',pt-worker-1\n" +
+                             "2026-03-02T10:11:05Z," + kLost + ",pt-master-0\n");
+  EXPECT_EQ(told.line, "KeyError: 'lr'");
+  EXPECT_EQ(told.rank, 2);
+  EXPECT_EQ(RecordsOfDocument("timestamp,message\n1772446264000,a\n").size(), 1U);
+  for (const char* const text :
+       {"timestamp,message", "step,loss\n1,2\n", "time,date,message\n1,2,a\n",
+        "timestamp,message\n1,a,b\n", "timestamp,message\n1,\"a\n", "timestamp,message\n1,\"a\"b\n",
+        "time,loss\n1,2\n", "message,line,time\na,b,1\n"}) {
+    EXPECT_TRUE(RecordsOfDocument(text).empty()) << text;
+  }
 }
 
 TEST(ExportDocument, JournaldsBytesAreAText) {

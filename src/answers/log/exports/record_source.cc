@@ -95,6 +95,8 @@ std::string PodOf(const Json& record) {
                                                   {"kubernetes", "pod", "name"},
                                                   {"resource", "labels", "pod_name"},
                                                   {"pod_name"},
+                                                  {"k8s.pod.name"},
+                                                  {"kubernetes.pod_name"},
                                                   {"labels", "pod"},
                                                   {"labels", "pod_name"},
                                                   {"labels", "k8s_pod_name"},
@@ -117,8 +119,9 @@ std::string PodOf(const Json& record) {
 
 }  // namespace
 
-std::string PodPrefixOf(const Json& record) {
-  const std::string pod = PodOf(record);
+std::string PodPrefixOf(const Json& record, std::string_view tag) {
+  std::string pod = PodOf(record);
+  if (pod.empty()) pod = PodOfPath(tag);
   const std::string_view container = FirstName(record, {{"kubernetes", "container_name"},
                                                         {"kubernetes", "container", "name"},
                                                         {"resource", "labels", "container_name"},

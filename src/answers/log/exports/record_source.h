@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "text/json.h"
 
@@ -10,7 +11,8 @@ namespace answers {
 // "[pod/NAME/CONTAINER] " or, with the pod's number in its Job, "[pod/NAME/CONTAINER/index=2] ": of
 // the labels of Kubernetes (fluent-bit, Filebeat, Vector, Cloud Logging, Loki, Datadog's tags, Log
 // Analytics), of the path of a container's log in a tag or a label, else the replica of Vertex AI
-// or the stream of CloudWatch. "" if the record has none of these.
-std::string PodPrefixOf(const text::Json& record);
+// or the stream of CloudWatch; else of such a path in `tag`, what stands before the record in its
+// line (fluentd). "" if there is none of these.
+std::string PodPrefixOf(const text::Json& record, std::string_view tag = "");
 
 }  // namespace answers
