@@ -91,6 +91,26 @@ TEST(JsonRecord, CollectorsWrapLinesThatHavePrefixesAndPods) {
                             pod("pt-worker-1", kFrames));
   EXPECT_EQ(cloud.name, "pt-worker-1");
   EXPECT_EQ(cloud.rank, 2);
+
+  const auto loki = [](const std::string& name, const std::string& text) {
+    return R"({"labels": {"container": "pytorch", "pod": ")" + name + R"("}, "line": ")" + text +
+           R"(", "timestamp": "2026-03-02T10:11:04.5Z"})" + "\n";
+  };
+  const Told of_loki = TellOf(loki("pt-master-0", "RuntimeError: Connection closed by peer") +
+                              loki("pt-worker-1", "Traceback (most recent call last):") +
+                              loki("pt-worker-1", "  File \\\"/w/a.py\\\", line 3, in f") +
+                              loki("pt-worker-1", "KeyError: 'lr'"));
+  EXPECT_EQ(of_loki.name, "pt-worker-1");
+  EXPECT_EQ(of_loki.rank, 2);
+}
+
+TEST(JsonRecord, AFileMayHaveLinesOfRecords) {
+  const std::string record = R"({"timestamp": 1741687000000, "message": "step 1"})";
+  EXPECT_TRUE(HasLinesOfRecords(record + "\n\n" + record + "\n"));
+  EXPECT_FALSE(HasLinesOfRecords(record + "\nstep 2\n"));
+  EXPECT_FALSE(HasLinesOfRecords(R"({"train_loss": 2.5, "epoch": 3})"));
+  EXPECT_FALSE(HasLinesOfRecords("{\n  \"best_metric\": 1\n}\n"));
+  EXPECT_FALSE(HasLinesOfRecords(""));
 }
 
 TEST(JsonRecord, StructlogsFramesBecomeATraceback) {

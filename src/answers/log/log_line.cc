@@ -430,13 +430,17 @@ struct Host {
   size_t size = 0;  // of both, and of the signs behind them
 };
 
-// Reads "HOST: ", as pdsh and DeepSpeed's launcher print it.
+// Reads "HOST: ", as pdsh and DeepSpeed's launcher print it, and "rank3: ".
 Host HostOf(std::string_view text) {
   const std::string_view line = ReadStamps(text).text;
   const size_t end = line.find_first_not_of(kHostCharacters);
   if (end == std::string_view::npos || line.substr(end, 2) != ": ") return {};
   const std::string_view name = line.substr(0, end);
-  return IsHost(name) ? Host{name, std::nullopt, end + 2} : Host{};
+  if (!IsHost(name)) return {};
+  constexpr std::string_view kRank = "rank";
+  const auto rank =
+      name.starts_with(kRank) ? RankOfDigits(name.substr(kRank.size())) : std::nullopt;
+  return Host{name, rank, end + 2};
 }
 
 // Reads "HOST 3: ", as PALS, Cray's mpiexec, prints the host and the rank.

@@ -164,6 +164,8 @@ TEST(MpiWords, MpichsHydraSaysInAnotherLineThatItsCodeIsASignal) {
   EXPECT_EQ(OfHydra({kBadTermination, kPid, "=   EXIT CODE: 139"}), "- 139") << "with a core";
   EXPECT_EQ(OfHydra({kBadTermination, kPid, "=   EXIT CODE: 9"}), "- 9");
   EXPECT_EQ(OfHydra({kBadTermination, kPid, "=   EXIT CODE: 1", ended}), "- 1");
+  EXPECT_EQ(OfHydra({kBadTermination, "=   RANK 2 PID 9665 RUNNING AT c7", "=   EXIT STATUS: 1"}),
+            "2 1");
   EXPECT_EQ(OfHydra({kBadTermination, kPid, "=   EXIT CODE: 24", "====", kBadTermination, kPid,
                      "=   EXIT CODE: 24"}),
             "- 24");
