@@ -821,6 +821,21 @@ TEST(FirstRank, TheIndexOfAPodIsThatOfTheLogOfItsName) {
             3);
 }
 
+TEST(FirstRank, AContainersNameIsNoPartOfItsPods) {
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\nKeyError: 'k'\n";
+  const std::string work = "step 1 loss 2\n";
+  for (const char* const form :
+       {"sam-{}_pytorch.log", "sam-{}-pytorch-current.log", "ml_sam-{}_pytorch.log",
+        "sam-{}/pytorch.log", "logs/sam-{}/stdout.log"}) {
+    EXPECT_EQ(RankNamedIn(ReadLogs({{fmt::format(fmt::runtime(form), "master-0"), work},
+                                    {fmt::format(fmt::runtime(form), "worker-0"), work},
+                                    {fmt::format(fmt::runtime(form), "worker-1"), raised}})),
+              2)
+        << form;
+  }
+}
+
 TEST(FirstRank, OfVertexAisReplicasAndOfNemosFiles) {
   const auto vertex = [](const std::string& replica, const std::string& text) {
     return "ERROR   2026-06-19 13:26:02 -0700\t" + replica + "\t" + text + "\n";

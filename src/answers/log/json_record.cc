@@ -47,24 +47,29 @@ bool HasAnyOf(const Json& record, Keys keys) {
                      [&](text::Path key) { return text::Find(record, key) != nullptr; });
 }
 
-// Whether Loki's logcli has written it: its labels, the line and a time.
-bool IsLokis(const Json& record) {
+// The labels of Loki's record, as logcli and its API write it: {"labels": {}, "line": "",
+// "timestamp":
+// ""}; nullptr of another record.
+const Json* LokisLabels(const Json& record) {
+  const bool is_lokis = record.get_object().size() == 3 &&
+                        !text::GetString(record, {"line"}).empty() &&
+                        HasAnyOf(record, {{"timestamp"}, {"ts"}});
+  if (!is_lokis) return nullptr;
   const Json* const labels = text::Find(record, {"labels"});
-  return labels != nullptr && labels->is_object() && record.get_object().size() == 3 &&
-         !text::GetString(record, {"line"}).empty() &&
-         !text::GetString(record, {"timestamp"}).empty();
+  return labels != nullptr ? labels : text::Find(record, {"stream"});
 }
 
 // The text of a program, as those who carry it wrap it: Docker and fluent-bit, Cloud Logging,
 // journald, Loki.
 std::string_view CarriedText(const Json& record) {
-  if (IsLokis(record)) return text::GetString(record, {"line"});
+  if (LokisLabels(record) != nullptr) return text::GetString(record, {"line"});
   return FirstString(record, {{"log"}, {"textPayload"}, {"MESSAGE"}});
 }
 
 // A logger's own text: Python's JSON formatters, structlog, loguru, zap, Logstash.
 std::string_view LoggedText(const Json& record) {
-  return FirstString(record, {{"message"}, {"msg"}, {"text"}, {"event"}, {"@message"}});
+  return FirstString(record,
+                     {{"message"}, {"msg"}, {"text"}, {"event"}, {"@message"}, {"body"}, {"Body"}});
 }
 
 bool IsLoggers(const Json& record) {
@@ -83,6 +88,8 @@ bool IsLoggers(const Json& record) {
                            {"record"},
                            {"exc_info"},
                            {"kubernetes"},
+                           {"podName"},
+                           {"Timestamp"},
                            {"PRIORITY"},
                            {"__REALTIME_TIMESTAMP"}});
 }
@@ -128,6 +135,7 @@ std::string TimeOf(const Json& record) {
                             {"timestamp"},
                             {"@timestamp"},
                             {"ts"},
+                            {"Timestamp"},
                             {"asctime"},
                             {"__REALTIME_TIMESTAMP"},
                             {"record", "time", "timestamp"}});
@@ -162,17 +170,22 @@ std::string IndexOfPod(const Json& record) {
 }
 
 std::string PodOf(const Json& record) {
-  const bool is_lokis = IsLokis(record);
-  const std::string_view pod = is_lokis ? text::GetString(record, {"labels", "pod"})
-                                        : FirstString(record, {{"kubernetes", "pod_name"},
-                                                               {"kubernetes", "pod", "name"},
-                                                               {"resource", "labels", "pod_name"},
-                                                               {"pod_name"}});
+  const Json* const labels = LokisLabels(record);
+  const std::string_view pod = labels != nullptr
+                                   ? text::GetString(*labels, {"pod"})
+                                   : FirstString(record, {{"kubernetes", "pod_name"},
+                                                          {"kubernetes", "pod", "name"},
+                                                          {"resource", "labels", "pod_name"},
+                                                          {"resource", "k8s.pod.name"},
+                                                          {"ResourceAttributes", "k8s.pod.name"},
+                                                          {"pod_name"},
+                                                          {"podName"}});
   const std::string_view container =
-      is_lokis ? text::GetString(record, {"labels", "container"})
-               : FirstString(record, {{"kubernetes", "container_name"},
-                                      {"kubernetes", "container", "name"},
-                                      {"resource", "labels", "container_name"}});
+      labels != nullptr ? text::GetString(*labels, {"container"})
+                        : FirstString(record, {{"kubernetes", "container_name"},
+                                               {"kubernetes", "container", "name"},
+                                               {"resource", "labels", "container_name"},
+                                               {"containerName"}});
   if (pod.empty() || pod.find_first_of("] \t/") != pod.npos) return "";
   if (pod.size() > kLongestName || container.size() > kLongestName) return "";
   return fmt::format("[pod/{}/{}{}] ", pod, container.empty() ? "pytorch" : container,
@@ -341,7 +354,11 @@ std::optional<std::pair<Json, size_t>> ReadFields(std::string_view line) {
   const size_t begin = line.find("{\"");
   if (begin < kLongestPrefix && line.ends_with('}')) {
     auto parsed = text::ParseJsonLeniently(line.substr(begin));
-    if (parsed && parsed->is_object()) return std::pair(std::move(*parsed), begin);
+    if (parsed && parsed->is_object()) {
+      const Json* const source = text::Find(*parsed, {"_source"});  // Elasticsearch's
+      const bool has_source = source != nullptr && source->is_object();
+      return std::pair(has_source ? Json(*source) : std::move(*parsed), begin);
+    }
   }
   static constexpr auto kFirst =
       std::to_array<std::string_view>({"time=", "timestamp=", "ts=", "level=", "lvl="});
@@ -436,15 +453,27 @@ std::string WithoutJsonRecords(const std::vector<std::string_view>& lines) {
 }
 
 std::string LinesOfJsonArray(std::string_view text) {
+  constexpr size_t kBegin = 4096;
   text = base::Trim(text);
-  if (!text.starts_with('[') || !text.ends_with(']')) return "";
-  if (!base::Trim(text.substr(1)).starts_with('{')) return "";
+  const std::string_view begin = text.substr(0, kBegin);
+  const bool may_be_events =
+      text.starts_with('{') && text.ends_with('}') &&
+      (begin.find("\"events\"") != begin.npos || begin.find("\"hits\"") != begin.npos);
+  const bool may_be_array =
+      text.starts_with('[') && text.ends_with(']') && base::Trim(text.substr(1)).starts_with('{');
+  if (!may_be_array && !may_be_events) return "";
   const auto parsed = text::ParseJsonLeniently(text);
-  if (!parsed || !parsed->is_array()) return "";
+  if (!parsed) return "";
+  const text::Array* all = parsed->if_array();
+  if (all == nullptr && parsed->is_object()) all = text::FindArray(*parsed, {"events"});
+  if (all == nullptr && parsed->is_object()) all = text::FindArray(*parsed, {"hits", "hits"});
+  if (all == nullptr) return "";
   std::vector<std::pair<std::string, std::string>> records;  // their times, and lines
-  for (const Json& one : parsed->get_array()) {
-    if (!one.is_object() || !IsLoggers(one)) return "";
-    records.emplace_back(TimeOf(one), text::ToJson(one));
+  for (const Json& one : *all) {
+    const Json* const source = one.is_object() ? text::Find(one, {"_source"}) : nullptr;
+    const Json& record = source != nullptr && source->is_object() ? *source : one;
+    if (!record.is_object() || !IsLoggers(record)) return "";
+    records.emplace_back(TimeOf(record), text::ToJson(record));
   }
   const bool is_newest_first = !records.empty() && records.front().first > records.back().first;
   if (is_newest_first) std::reverse(records.begin(), records.end());

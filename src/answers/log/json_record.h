@@ -16,8 +16,9 @@ namespace answers {
 // left out. "" if no line is one.
 std::string WithoutJsonRecords(const std::vector<std::string_view>& lines);
 
-// If the text is one array of such records (`gcloud logging read --format=json`): one on a line,
-// the oldest first; else "".
+// If the text is one array of such records (`gcloud logging read --format=json`), also below
+// "events" (`aws logs get-log-events`) or "hits" (Elasticsearch): one on a line, the oldest first;
+// else "".
 std::string LinesOfJsonArray(std::string_view text);
 
 // Whether the text is lines of such records: its first ten are. Pure.

@@ -104,6 +104,17 @@ TEST(JsonRecord, CollectorsWrapLinesThatHavePrefixesAndPods) {
   EXPECT_EQ(of_loki.rank, 2);
 }
 
+TEST(JsonRecord, ExportsOfSearches) {
+  const std::string record =
+      R"({"timestamp": 1741687000000, "message": "[rank2]: KeyError: 'lr'"})";
+  const std::string pods =
+      R"({"@timestamp": "2026-03-02T10:11:04.5Z", "message": "KeyError: 'lr'", "kubernetes": {"pod": {"name": "pt-worker-1"}}})";
+  EXPECT_NE(LinesOfJsonArray(R"({"events": [)" + record + "]}"), "");
+  EXPECT_NE(LinesOfJsonArray(R"({"hits": {"hits": [{"_source": )" + pods + "}]}}"), "");
+  EXPECT_EQ(LinesOfJsonArray(R"({"events": 3, "hits": [1]})"), "");
+  EXPECT_EQ(TellOf(R"({"_index": "k", "_source": )" + pods + "}").name, "pt-worker-1");
+}
+
 TEST(JsonRecord, AFileMayHaveLinesOfRecords) {
   const std::string record = R"({"timestamp": 1741687000000, "message": "step 1"})";
   EXPECT_TRUE(HasLinesOfRecords(record + "\n\n" + record + "\n"));

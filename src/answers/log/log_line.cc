@@ -116,10 +116,14 @@ bool TakePod(LogLine& line) {
   std::string_view text = line.text;
   if (!Take(text, "[")) return false;
   const bool is_kubectls = Take(text, "pod/");
-  const size_t end = text.find_first_of("] \t");
+  const size_t end = text.find_first_of("]\t");
   if (end == std::string_view::npos || end == 0 || !text.substr(end).starts_with("] "))
     return false;
   std::string_view name = text.substr(0, end);
+  const size_t container = name.find(' ');  // kubetail's "[NAME-worker-0 pytorch] "
+  if (name.find(' ', container + 1) != name.npos && container != name.npos) return false;
+  if (is_kubectls && container != name.npos) return false;
+  name = name.substr(0, container);
   if (is_kubectls) {
     constexpr std::string_view kIndex = "/index=";
     const size_t index = name.rfind(kIndex);
