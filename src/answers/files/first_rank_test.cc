@@ -825,6 +825,106 @@ TEST(FirstRank, ADeepSpeedsProcessOfOneNodeHasTheGpuOfItsRank) {
             std::nullopt);
 }
 
+TEST(FirstRank, TheGpuOfADeepSpeedsNodeIsOfItsGlobalRank) {
+  const auto of_host = [](const std::string& host, const std::string& text) {
+    return host + ": " + text + "\n";
+  };
+  const std::string begin = "[2024-06-02 03:11:03,601] [INFO] [launch.py:145:main] ";
+  const std::string mapping =
+      "global_rank_mapping=defaultdict(<class 'list'>, {'n-0': [0, 1, 2, 3], 'n-1': [4, 5, 6, 7]})";
+  std::string log;
+  for (const std::string host : {"n-0", "n-1"}) {
+    log += of_host(host, begin + "nnodes=2, num_local_procs=4, node_rank=" + host.back());
+    log += of_host(host, begin + mapping);
+  }
+  for (const std::string& line :
+       {std::string("Traceback (most recent call last):"),
+        std::string("  File \"/w/a.py\", line 3"),
+        std::string("RuntimeError: CUDA out of memory. Tried to allocate 2.50 GiB (GPU 3; 39.59 "
+                    "GiB total capacity; 36.11 GiB already allocated; 812.19 MiB free)")}) {
+    log += of_host("n-1", line);
+  }
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", log}})), 7);
+}
+
+TEST(FirstRank, AnotherLineOfABarrierNamesWhoDidNotCome) {
+  const std::string timed_out =
+      "[rank0]:[E311 09:12:44.120331200 ProcessGroupGloo.cpp:144] Rank 0 timed out in "
+      "monitoredBarrier after 60000 ms.\nNo ranks successfully processed in monitoredBarrier.\n";
+  const std::string raised =
+      "[rank0]: Traceback (most recent call last):\n[rank0]:   File \"/w/a.py\", line 3, in f\n"
+      "[rank0]: RuntimeError: Rank 3 failed to pass monitoredBarrier in 60000 ms\n";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", timed_out + raised}})), 3);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"job.log", timed_out}})), std::nullopt);
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"frtrace.txt",
+                                   "Not all ranks joining collective, sequence number: 2210\n"
+                                   "collective: nccl:_all_gather_base\nmissing ranks: {1}\n"}})),
+            1);
+}
+
+TEST(FirstRank, TheIndexOfAPodIsThatOfTheLogOfItsName) {
+  const auto pod = [](int index) {
+    const std::string number = std::to_string(index);
+    return R"({"metadata": {"name": "t-workers-0-)" + number +
+           R"(-x7f2k", "labels": {"batch.kubernetes.io/job-completion-index": ")" + number +
+           R"("}}, "spec": {"containers": []}, "status": {}})";
+  };
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\nKeyError: 'k'\n";
+  const std::string pods = R"({"kind": "PodList", "items": [)" + pod(0) + "," + pod(3) + "]}";
+  EXPECT_EQ(RankNamedIn(ReadLogs({{"pods.json", pods},
+                                  {"t-workers-0-0-x7f2k.log", "step 1 loss 2\n"},
+                                  {"t-workers-0-3-x7f2k.log", raised}})),
+            3);
+}
+
+TEST(FirstRank, AContainersNameIsNoPartOfItsPods) {
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\nKeyError: 'k'\n";
+  const std::string work = "step 1 loss 2\n";
+  for (const char* const form :
+       {"sam-{}_pytorch.log", "sam-{}-pytorch-current.log", "ml_sam-{}_pytorch.log",
+        "sam-{}/pytorch.log", "logs/sam-{}/stdout.log"}) {
+    EXPECT_EQ(RankNamedIn(ReadLogs({{fmt::format(fmt::runtime(form), "master-0"), work},
+                                    {fmt::format(fmt::runtime(form), "worker-0"), work},
+                                    {fmt::format(fmt::runtime(form), "worker-1"), raised}})),
+              2)
+        << form;
+  }
+}
+
+TEST(FirstRank, OfVertexAisReplicasAndOfNemosFiles) {
+  const auto vertex = [](const std::string& replica, const std::string& text) {
+    return "ERROR   2026-06-19 13:26:02 -0700\t" + replica + "\t" + text + "\n";
+  };
+  EXPECT_EQ(RankNamedIn(ReadLogs(
+                {{"log.txt", vertex("workerpool0-0", "step 1 loss 2") +
+                                 vertex("workerpool1-1", "Traceback (most recent call last):") +
+                                 vertex("workerpool1-1", "  File \"/app/t.py\", line 8, in f") +
+                                 vertex("workerpool1-1", "KeyError: 'k'")}})),
+            2);
+  EXPECT_EQ(RankNamedIn(
+                ReadLogs({{"nemo_log_globalrank-9_localrank-1.txt",
+                           "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\n"
+                           "KeyError: 'k'\n"},
+                          {"nemo_log_globalrank-8_localrank-0.txt", "step 1 loss 2\n"}})),
+            9);
+}
+
+TEST(FirstRank, ATrainingThatFinishedHasLostNoRank) {
+  const std::string caught =
+      "[rank2]: Traceback (most recent call last):\n[rank2]:   File \"/w/t.py\", line 7, in f\n"
+      "[rank2]: ImportError: cannot import name 'triton_key'\nfalling back to eager\n";
+  const std::string end = "`Trainer.fit` stopped: `max_epochs=3` reached.\n";
+  const auto kind_of = [](const std::string& log) {
+    return Explain(ReadLogs({{"train.log", log}})).kind;
+  };
+  EXPECT_EQ(kind_of(caught + "step 0 loss 2.9\nstep 30 loss 2.8\nstep 60 loss 2.7\n" + end),
+            "unknown");
+  EXPECT_EQ(kind_of(caught + end), "version-mismatch") << "no rank worked on";
+  EXPECT_EQ(kind_of(caught + "step 0 loss 2.9\nstep 30 loss 2.8\n"), "version-mismatch");
+}
+
 TEST(FirstRank, HorovodNamesARankThatHasPrintedNothing) {
   const std::string of = "[1,0]<stderr>:";
   const Evidence evidence = ReadLogs(

@@ -105,10 +105,32 @@ std::string_view WithoutTime(std::string_view stem) {
   return is_time && dash != stem.npos ? stem.substr(0, dash) : stem;
 }
 
+// Where the number of Kubeflow's pod in this name ends: "sam-worker-1", "ml_sam-worker-1_pytorch".
+// npos without one.
+size_t EndOfPod(std::string_view name) {
+  for (const std::string_view role : {"-master-", "-worker-"}) {
+    const size_t at = name.rfind(role);
+    if (at == name.npos || at == 0) continue;
+    const size_t digit = at + role.size();
+    const size_t end = std::min(name.find_first_not_of(kDigits, digit), name.size());
+    const bool is_container = end + 1 < name.size() && (name[end] == '_' || name[end] == '-') &&
+                              !base::IsDigit(name[end + 1]);
+    if (end > digit && (end == name.size() || is_container)) return end;
+  }
+  return name.npos;
+}
+
+// The pod of "sam-worker-1/pytorch.log" and "sam-worker-1_pytorch.log".
 std::string_view StemOf(std::string_view path) {
   if (const std::string_view pod = PodOfKubelets(path); !pod.empty()) return pod;
-  path = path.substr(path.rfind('/') + 1);
-  return WithoutTime(path.substr(0, path.find('.')));
+  const size_t file = path.rfind('/') + 1;  // 0 if there is none
+  const std::string_view name = path.substr(file);
+  const std::string_view stem = WithoutTime(name.substr(0, name.find('.')));
+  if (EndOfPod(stem) != stem.npos) return stem.substr(0, EndOfPod(stem));
+  if (file == 0) return stem;
+  std::string_view folder = path.substr(0, file - 1);
+  folder = folder.substr(folder.rfind('/') + 1);
+  return EndOfPod(folder) == folder.size() ? folder : stem;
 }
 
 // Whether these letters directly before a number make it a host's: "n3", "cn12", "nid001234".

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "answers/has_any.h"
@@ -127,17 +128,65 @@ std::string SourceOf(std::string_view prefix) {
   return source;
 }
 
-// Reads "[3] " of MPICH's mpiexec -prepend-rank, and "R3: ".
-std::optional<int> RankAlone(std::string_view lower) {
+// A number of a prefix that may be its process'.
+struct Slot {
+  int number = 0;
+  ProcessNumber kind = ProcessNumber::kOther;
+  size_t begin = 0, end = 0;
+};
+
+std::optional<Slot> SlotOf(std::string_view prefix) {
   constexpr int kMost = 1023;  // a larger number is a process' own
-  const bool has_letter = lower.starts_with('r');
-  std::string_view rest = lower.substr(has_letter || lower.starts_with('[') ? 1 : 0);
-  const size_t digits = std::min(rest.find_first_not_of(kNumerals), rest.size());
-  const auto rank = RankNumber(rest.substr(0, digits));
-  rest.remove_prefix(digits);
-  const bool is_it = has_letter ? rest == ": " || rest == " | " || rest == "| "
-                                : lower.starts_with('[') && rest == "] ";
-  return is_it && rank && *rank <= kMost ? rank : std::nullopt;
+  constexpr std::string_view kBehind = " ])>|:/,}";
+  for (size_t at = prefix.find_first_of(kNumerals); at != prefix.npos;) {
+    const size_t end = std::min(prefix.find_first_not_of(kNumerals, at), prefix.size());
+    const auto number = RankNumber(prefix.substr(at, end - at));
+    const ProcessNumber kind = WhatNumberIs(prefix.substr(0, at));
+    const bool is_end = end == prefix.size() || kBehind.find(prefix[end]) != kBehind.npos;
+    const bool is_clock =
+        prefix.substr(end, 1) == ":" && end + 1 < prefix.size() && base::IsDigit(prefix[end + 1]);
+    if (number && *number <= kMost && kind != ProcessNumber::kOther && is_end && !is_clock) {
+      return Slot{*number, kind, at, end};
+    }
+    at = prefix.find_first_of(kNumerals, end);
+  }
+  return std::nullopt;
+}
+
+// What names the process besides the word with the number.
+std::string SourceWithout(std::string_view prefix, const Slot& slot) {
+  const size_t begin = prefix.substr(0, slot.begin).rfind(' ') + 1;  // 0 if there is none
+  const size_t end = std::min(prefix.find(' ', slot.end), prefix.size());
+  return SourceOf(std::string(prefix.substr(0, begin)).append(prefix.substr(end)));
+}
+
+// Names the ranks of the lines whose prefixes have one shape.
+void NameShape(const std::vector<std::string_view>& lines, const std::vector<size_t>& of_shape,
+               std::vector<ForeignPrefix>& found) {
+  std::set<int> numbers;
+  bool is_named = true, falls = false;  // seconds and numbers of lines only rise
+  int last = 0;
+  for (const size_t i : of_shape) {
+    if (found[i].rank || found[i].local_rank) return;
+    const auto slot = SlotOf(lines[i].substr(0, found[i].size));
+    if (!slot) return;
+    falls = falls || slot->number < last;
+    last = slot->number;
+    numbers.insert(slot->number);
+    const bool may_be_host = slot->begin > 0 && IsLetter(lines[i][slot->begin - 1]);  // "gpu1"
+    is_named = is_named && slot->kind != ProcessNumber::kUnnamed && !may_be_host;
+  }
+  if (numbers.size() < 2) return;
+  const bool are_near = static_cast<size_t>(*numbers.rbegin()) < 2 * numbers.size();
+  const bool are_ranks =
+      numbers.contains(0) && of_shape.size() >= 2 * numbers.size() && (falls || are_near);
+  if (!is_named && !are_ranks) return;
+  for (const size_t i : of_shape) {
+    const std::string_view prefix = lines[i].substr(0, found[i].size);
+    const Slot slot = *SlotOf(prefix);
+    (slot.kind == ProcessNumber::kLocalRank ? found[i].local_rank : found[i].rank) = slot.number;
+    found[i].source = SourceWithout(prefix, slot);
+  }
 }
 
 ForeignPrefix Describe(std::string_view prefix) {
@@ -146,16 +195,44 @@ ForeignPrefix Describe(std::string_view prefix) {
   const std::string lower = base::ToLower(prefix);
   const bool is_local = lower.find("local") != std::string::npos;
   (is_local ? found.local_rank : found.rank) = NumberBehind(lower, "rank", false);
-  if (!found.rank) found.rank = RankAlone(lower);
-  for (const std::string_view role : {"trainer", "process", "proc", "task", "gpu", "cuda"}) {
+  for (const std::string_view role : {"trainer", "process", "proc", "task"}) {
     if (!found.rank && !found.local_rank) found.local_rank = NumberBehind(lower, role, true);
   }
   if (!found.rank && !found.local_rank) found.local_rank = DeviceIn(lower);
-  found.source = SourceOf(prefix);
+  const bool has_rank = found.rank || found.local_rank;
+  const auto slot = has_rank ? SlotOf(prefix) : std::nullopt;
+  found.source = slot ? SourceWithout(prefix, *slot) : SourceOf(prefix);
   return found;
 }
 
 }  // namespace
+
+ProcessNumber WhatNumberIs(std::string_view before) {
+  static constexpr auto kRanks = std::to_array<std::string_view>(
+      {"rank", "r", "rk", "ddp", "global_rank", "globalrank", "grank"});
+  static constexpr auto kLocalRanks = std::to_array<std::string_view>(
+      {"gpu", "cuda", "device", "process", "proc", "p", "worker", "trainer", "task", "local_rank",
+       "localrank", "local-rank", "local rank"});
+  if (before.empty() || before.ends_with("| ")) return ProcessNumber::kUnnamed;
+  if (std::string_view("[(<#{").find(before.back()) != std::string_view::npos &&
+      (before.size() == 1 || !IsLetter(before[before.size() - 2]))) {
+    return ProcessNumber::kUnnamed;
+  }
+  const std::string lower =
+      base::ToLower(before.substr(0, before.find_last_not_of(" =:[-_/#") + 1));
+  const auto ends_with = [&lower](std::string_view word) {
+    const size_t at = lower.size() - std::min(word.size(), lower.size());
+    return lower.ends_with(word) &&
+           (at == 0 ||
+            std::string_view(" [(<|{.,:@=\"").find(lower[at - 1]) != std::string_view::npos);
+  };
+  const bool may_be_host = before.ends_with('-') || before.ends_with('_');  // "gpu-1"
+  if (!may_be_host && std::any_of(kLocalRanks.begin(), kLocalRanks.end(), ends_with)) {
+    return ProcessNumber::kLocalRank;
+  }
+  if (std::any_of(kRanks.begin(), kRanks.end(), ends_with)) return ProcessNumber::kRank;
+  return ProcessNumber::kOther;
+}
 
 std::vector<ForeignPrefix> FindForeignPrefixes(const std::vector<std::string_view>& lines) {
   std::vector<std::string_view> shapes;
@@ -168,15 +245,20 @@ std::vector<ForeignPrefix> FindForeignPrefixes(const std::vector<std::string_vie
     if (!is_known && ComesAgain(lines, i, prefix)) shapes.push_back(prefix);
   }
   std::vector<ForeignPrefix> found(lines.size());
-  std::set<std::string_view> sources;
+  std::map<std::string_view, std::vector<size_t>> of_shapes;
   for (size_t i = 0; !shapes.empty() && i < lines.size(); ++i) {
     for (const std::string_view shape : shapes) {
       const size_t size = SizeOfShape(lines[i], shape);
       if (size == 0) continue;
       found[i] = Describe(lines[i].substr(0, size));
-      sources.insert(found[i].source);
+      of_shapes[shape].push_back(i);
       break;
     }
+  }
+  for (const auto& [shape, of_shape] : of_shapes) NameShape(lines, of_shape, found);
+  std::set<std::string_view> sources;
+  for (const ForeignPrefix& prefix : found) {
+    if (prefix.size > 0) sources.insert(prefix.source);
   }
   if (sources.size() < 2) {
     for (ForeignPrefix& prefix : found) prefix.source.clear();

@@ -72,6 +72,29 @@ TEST(ForeignPrefix, OfADeviceIsALocalRanks) {
   }
 }
 
+TEST(ForeignPrefix, ANumberInItThatLinesRepeatIsTheRank) {
+  const auto rank_in = [](const std::string& form, const std::vector<int>& ready, int raises) {
+    const auto prefix = [&form](int number) {
+      std::string text = form;
+      return text.replace(text.find('%'), 1, std::to_string(number));
+    };
+    std::string log;
+    for (const int number : ready) log += prefix(number) + "ready\n";
+    for (const std::string& line : Traceback(prefix(raises))) log += line + "\n";
+    const Evidence evidence = ReadLogs({{"train.log", log}});
+    const Verdict verdict = Explain(evidence);
+    return verdict.rank ? evidence.ranks[*verdict.rank].rank : std::nullopt;
+  };
+  for (const char* const form :
+       {"[%] ", "<%> ", "%> ", "R%: ", "[R%] ", "r%| ", "[%/4] ", "gpu %: ", "[cuda:%] ",
+        "[proc%] ", "rank%: ", "local_rank=% | ", "2026-05-06 01:10:05 gpu % ERROR: "}) {
+    EXPECT_EQ(rank_in(form, {0, 1, 2, 0}, 2), 2) << form;
+  }
+  EXPECT_EQ(rank_in("[%] ", {71, 72, 71}, 72), std::nullopt) << "PIDs";
+  EXPECT_EQ(rank_in("[%] ", {0, 0, 12}, 13), std::nullopt) << "seconds";
+  EXPECT_EQ(rank_in("[attempt %] ", {0, 0, 1}, 1), std::nullopt);
+}
+
 TEST(ForeignPrefix, WordsBeforeATracebackThatDoNotComeAgainAreNone) {
   const std::vector<std::string> lines = {
       "ERROR:root:Traceback (most recent call last):", "  File \"/w/train.py\", line 3, in main",

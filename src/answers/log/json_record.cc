@@ -66,7 +66,8 @@ Json Unwrapped(Json record) {
 
 // A logger's own text: Python's JSON formatters, structlog, loguru, zap, Logstash.
 std::string_view LoggedText(const Json& record) {
-  return FirstString(record, {{"message"}, {"msg"}, {"text"}, {"event"}, {"@message"}});
+  return FirstString(record,
+                     {{"message"}, {"msg"}, {"text"}, {"event"}, {"@message"}, {"body"}, {"Body"}});
 }
 
 // What journald exports of a line that is not plain text, because it has a colour.
@@ -134,6 +135,7 @@ std::string TimeOf(const Json& record) {
                             {"timestamp"},
                             {"@timestamp"},
                             {"ts"},
+                            {"Timestamp"},
                             {"asctime"},
                             {"__REALTIME_TIMESTAMP"},
                             {"@t"},
@@ -145,24 +147,12 @@ std::string TimeOf(const Json& record) {
 
 bool IsLoggers(const Json& record) {
   if (!FirstTime(record, {{"date"}, {"_time"}, {"TimeGenerated"}}).empty()) return true;
-  return HasAnyOf(record, {{"level"},
-                           {"levelname"},
-                           {"severity"},
-                           {"log_level"},
-                           {"lvl"},
-                           {"logger"},
-                           {"stream"},
-                           {"time"},
-                           {"timestamp"},
-                           {"@timestamp"},
-                           {"ts"},
-                           {"asctime"},
-                           {"record"},
-                           {"exc_info"},
-                           {"kubernetes"},
-                           {"ingestionTime"},
-                           {"PRIORITY"},
-                           {"__REALTIME_TIMESTAMP"}});
+  return HasAnyOf(
+      record,
+      {{"level"},   {"levelname"}, {"severity"},      {"log_level"}, {"lvl"},
+       {"logger"},  {"stream"},    {"time"},          {"timestamp"}, {"@timestamp"},
+       {"ts"},      {"asctime"},   {"record"},        {"exc_info"},  {"kubernetes"},
+       {"podName"}, {"Timestamp"}, {"ingestionTime"}, {"PRIORITY"},  {"__REALTIME_TIMESTAMP"}});
 }
 
 // "" if the object has no rank.
@@ -327,7 +317,11 @@ std::optional<std::pair<Json, size_t>> ReadFields(std::string_view line) {
   const size_t begin = line.find("{\"");
   if (begin < kLongestPrefix && line.ends_with('}')) {
     auto parsed = text::ParseJsonLeniently(line.substr(begin));
-    if (parsed && parsed->is_object()) return std::pair(std::move(*parsed), begin);
+    if (parsed && parsed->is_object()) {
+      const Json* const source = text::Find(*parsed, {"_source"});  // Elasticsearch's
+      const bool has_source = source != nullptr && source->is_object();
+      return std::pair(has_source ? Json(*source) : std::move(*parsed), begin);
+    }
   }
   static constexpr auto kFirst =
       std::to_array<std::string_view>({"time=", "timestamp=", "ts=", "level=", "lvl="});

@@ -93,6 +93,37 @@ TEST(JsonRecord, CollectorsWrapLinesThatHavePrefixesAndPods) {
                             pod("pt-worker-1", kFrames));
   EXPECT_EQ(cloud.name, "pt-worker-1");
   EXPECT_EQ(cloud.rank, 2);
+
+  const auto loki = [](const std::string& name, const std::string& text) {
+    return R"({"labels": {"container": "pytorch", "pod": ")" + name + R"("}, "line": ")" + text +
+           R"(", "timestamp": "2026-03-02T10:11:04.5Z"})" + "\n";
+  };
+  const Told of_loki = TellOf(loki("pt-master-0", "RuntimeError: Connection closed by peer") +
+                              loki("pt-worker-1", "Traceback (most recent call last):") +
+                              loki("pt-worker-1", "  File \\\"/w/a.py\\\", line 3, in f") +
+                              loki("pt-worker-1", "KeyError: 'lr'"));
+  EXPECT_EQ(of_loki.name, "pt-worker-1");
+  EXPECT_EQ(of_loki.rank, 2);
+}
+
+TEST(JsonRecord, ExportsOfSearches) {
+  const std::string record =
+      R"({"timestamp": 1741687000000, "message": "[rank2]: KeyError: 'lr'"})";
+  const std::string pods =
+      R"({"@timestamp": "2026-03-02T10:11:04.5Z", "message": "KeyError: 'lr'", "kubernetes": {"pod": {"name": "pt-worker-1"}}})";
+  EXPECT_NE(LinesOfJsonDocument(R"({"events": [)" + record + "]}"), "");
+  EXPECT_NE(LinesOfJsonDocument(R"({"hits": {"hits": [{"_source": )" + pods + "}]}}"), "");
+  EXPECT_EQ(LinesOfJsonDocument(R"({"events": 3, "hits": [1]})"), "");
+  EXPECT_EQ(TellOf(R"({"_index": "k", "_source": )" + pods + "}").name, "pt-worker-1");
+}
+
+TEST(JsonRecord, AFileMayHaveLinesOfRecords) {
+  const std::string record = R"({"timestamp": 1741687000000, "message": "step 1"})";
+  EXPECT_TRUE(AreJsonRecords(record + "\n\n" + record + "\n"));
+  EXPECT_FALSE(AreJsonRecords(record + "\nstep 2\n"));
+  EXPECT_FALSE(AreJsonRecords(R"({"train_loss": 2.5, "epoch": 3})"));
+  EXPECT_FALSE(AreJsonRecords("{\n  \"best_metric\": 1\n}\n"));
+  EXPECT_FALSE(AreJsonRecords(""));
 }
 
 TEST(JsonRecord, StructlogsFramesBecomeATraceback) {

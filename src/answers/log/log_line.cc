@@ -116,10 +116,14 @@ bool TakePod(LogLine& line) {
   std::string_view text = line.text;
   if (!Take(text, "[")) return false;
   const bool is_kubectls = Take(text, "pod/");
-  const size_t end = text.find_first_of("] \t");
+  const size_t end = text.find_first_of("]\t");
   if (end == std::string_view::npos || end == 0 || !text.substr(end).starts_with("] "))
     return false;
   std::string_view name = text.substr(0, end);
+  const size_t container = name.find(' ');  // kubetail's "[NAME-worker-0 pytorch] "
+  if (name.find(' ', container + 1) != name.npos && container != name.npos) return false;
+  if (is_kubectls && container != name.npos) return false;
+  name = name.substr(0, container);
   if (is_kubectls) {
     constexpr std::string_view kIndex = "/index=";
     const size_t index = name.rfind(kIndex);
@@ -465,13 +469,17 @@ struct Host {
   size_t size = 0;  // of both, and of the signs behind them
 };
 
-// Reads "HOST: ", as pdsh and DeepSpeed's launcher print it.
+// Reads "HOST: ", as pdsh and DeepSpeed's launcher print it, and "rank3: ".
 Host HostOf(std::string_view text) {
   const std::string_view line = ReadStamps(text).text;
   const size_t end = line.find_first_not_of(kHostCharacters);
   if (end == std::string_view::npos || line.substr(end, 2) != ": ") return {};
   const std::string_view name = line.substr(0, end);
-  return IsHost(name) ? Host{name, std::nullopt, end + 2} : Host{};
+  if (!IsHost(name)) return {};
+  constexpr std::string_view kRank = "rank";
+  const auto rank =
+      name.starts_with(kRank) ? RankOfDigits(name.substr(kRank.size())) : std::nullopt;
+  return Host{name, rank, end + 2};
 }
 
 // Reads "HOST 3: ", as PALS, Cray's mpiexec, prints the host and the rank.

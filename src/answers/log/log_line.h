@@ -26,7 +26,7 @@ struct LogLine {
 
 // Removes, in any order and number: an RFC 3339 time (kubectl logs --timestamps, CRI with its
 // stream and tag), "[pod/NAME/CONTAINER] " (kubectl logs --prefix; json_record.h adds "/index=2"
-// behind the container), "[NAME-master-0] " (muster logs --all), "[rank3]:" (PyTorch),
+// behind the container), "[NAME-master-0] " (muster logs --all, kubetail), "[rank3]:" (PyTorch),
 // "[default3]:" (torchrun --tee: a local rank, of any role), "[3]: " (muster launch), "3: " (srun
 // -l), "[1,3]<stderr>:" (mpirun --tag-output), "[3]<stderr>:" (horovodrun), "[HOST:mpi_rank_3]"
 // (MVAPICH), "worker-1  | " (docker compose), "a-worker-0 pytorch " and "a-node-0-2-x7f2k node "

@@ -166,6 +166,8 @@ TEST(MpiWords, MpichsHydraSaysInAnotherLineThatItsCodeIsASignal) {
   EXPECT_EQ(OfHydra({kBadTermination, "=   RANK 2 PID 9665 RUNNING AT icx1", "=   EXIT STATUS: 1"}),
             "2 1");
   EXPECT_EQ(OfHydra({kBadTermination, kPid, "=   EXIT CODE: 1", ended}), "- 1");
+  EXPECT_EQ(OfHydra({kBadTermination, "=   RANK 2 PID 9665 RUNNING AT c7", "=   EXIT STATUS: 1"}),
+            "2 1");
   EXPECT_EQ(OfHydra({kBadTermination, kPid, "=   EXIT CODE: 24", "====", kBadTermination, kPid,
                      "=   EXIT CODE: 24"}),
             "- 24");

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "answers/has_any.h"
+#include "answers/log/foreign_prefix.h"
 #include "answers/rank_number.h"
 #include "answers/traceback.h"
 #include "base/strings.h"
@@ -20,6 +21,7 @@ struct Field {
   std::string spelling;  // of the key, with the signs around it: "[rank=]"
   std::string place;     // the shape of what stands before it
   size_t at = 0;
+  std::optional<ProcessNumber> kind{};  // of a loose one
 };
 
 bool IsWord(char c) {
@@ -100,7 +102,7 @@ std::optional<Field> ReadSglang(std::string_view text) {
     if (!number || !(group.starts_with("TP") || group.starts_with("EP"))) return std::nullopt;
     if (group.starts_with("TP")) rank = number;
   }
-  return rank ? std::optional(Field{*rank, "TP", ""}) : std::nullopt;
+  return rank ? std::optional(Field{*rank, "TP", "", 0}) : std::nullopt;
 }
 
 // Whether the text is only a time and a level.
@@ -114,36 +116,34 @@ bool IsStamp(std::string_view text) {
   return true;
 }
 
-// "[6/8]" at the beginning of a record: the rank, and the number of ranks, or a counter.
-struct Share {
-  int rank = 0, size = 0;
-  size_t at = 0;
-};
-
-std::optional<Share> ReadShare(std::string_view text) {
-  constexpr size_t kFarthest = 60;
-  for (size_t at = text.find('['); at < kFarthest; at = text.find('[', at + 1)) {
-    const size_t sign = text.find('/', at);
-    const size_t end = text.find("] ", at);
-    if (sign == text.npos || end == text.npos || end < sign) continue;
-    const auto rank = RankOfDigits(text.substr(at + 1, sign - at - 1));
-    const auto size = RankOfDigits(text.substr(sign + 1, end - sign - 1));
-    if (rank && size && *rank < *size && IsStamp(text.substr(0, at)))
-      return Share{*rank, *size, at};
+// Reads a number that a record has without "rank=": "[6/8]", "R6", "gpu 6", "rank 6:". Only the
+// same place in other records tells whether it is one.
+std::optional<Field> ReadLooseField(std::string_view text) {
+  const auto is_of_any_worker = [text](size_t at) {  // data loaders have workers, too
+    const std::string before = base::ToLower(text.substr(at - std::min<size_t>(at, 8), 8));
+    return before.find("worker") != std::string::npos || before.find("task") != std::string::npos;
+  };
+  constexpr size_t kFarthest = 100;
+  constexpr std::string_view kNumber = "0123456789", kBehind = " ])>|:/,}";
+  text = text.substr(0, kFarthest);
+  for (size_t at = text.find_first_of(kNumber); at != text.npos;) {
+    const size_t end = std::min(text.find_first_not_of(kNumber, at), text.size());
+    const ProcessNumber kind = WhatNumberIs(text.substr(0, at));
+    const auto rank = RankOfDigits(text.substr(at, end - at));
+    const bool is_end = end < text.size() && kBehind.find(text[end]) != kBehind.npos;
+    const bool is_in_brackets = at > 0 && std::string_view("[(<#").find(text[at - 1]) != text.npos;
+    const bool is_alone = is_in_brackets && IsStamp(text.substr(0, at - 1));
+    if (rank && is_end && kind != ProcessNumber::kOther && !is_of_any_worker(at) &&
+        (kind != ProcessNumber::kUnnamed || is_alone)) {
+      Field field{*rank, "", ShapeOf(text.substr(0, at)) + text[end], at};
+      field.kind = kind;
+      // The word before it may be with it: "R6", "gpu6".
+      field.spelling = std::string("loose ").append(std::to_string(static_cast<int>(kind)));
+      return field;
+    }
+    at = text.find_first_of(kNumber, end);
   }
   return std::nullopt;
-}
-
-// Whether those of these records are ranks. Counters rise, and begin again with their first number.
-bool AreRanks(const std::vector<Share>& shares) {
-  std::set<int> ranks;
-  bool falls = false;
-  for (size_t i = 0; i < shares.size(); ++i) {
-    if (shares[i].size != shares[0].size) return false;
-    ranks.insert(shares[i].rank);
-    falls = falls || (i > 0 && shares[i].rank > 0 && shares[i].rank < shares[i - 1].rank);
-  }
-  return falls && ranks.contains(0) && ranks.size() * 2 >= static_cast<size_t>(shares[0].size);
 }
 
 std::optional<Field> ReadField(std::string_view text) {
@@ -202,6 +202,17 @@ bool BeginsWithRank(std::string_view text) {
   return false;
 }
 
+// Whether a logger without times has begun the line: "ERROR [rank 2] failed", "[ERROR] R2: failed".
+bool BeginsWithLevel(std::string_view text) {
+  static constexpr auto kLevels =
+      std::to_array<std::string_view>({"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", "FATAL"});
+  if (text.starts_with('[')) text.remove_prefix(1);
+  return std::any_of(kLevels.begin(), kLevels.end(), [text](std::string_view level) {
+    return text.starts_with(level) && text.size() > level.size() &&
+           std::string_view(" ]:|").find(text[level.size()]) != std::string_view::npos;
+  });
+}
+
 // Returns for each line whether it is the first of a record. A carrier of lines stamps all of them.
 std::vector<bool> FindRecords(const std::vector<LogLine>& lines) {
   const bool is_carried = std::all_of(lines.begin(), lines.end(), [](const LogLine& line) {
@@ -213,6 +224,10 @@ std::vector<bool> FindRecords(const std::vector<LogLine>& lines) {
     are_records.push_back(line.own_time || (line.time && !is_carried) ||
                           line.text.starts_with("{\"") || BeginsWithRank(line.text));
   }
+  const bool has_any = std::find(are_records.begin(), are_records.end(), true) != are_records.end();
+  for (size_t i = 0; i < lines.size() && !has_any; ++i) {
+    are_records[i] = BeginsWithLevel(lines[i].text);
+  }
   return are_records;
 }
 
@@ -221,18 +236,11 @@ class Fields {
  public:
   Fields(const std::vector<LogLine>& lines, const std::vector<bool>& are_records) {
     fields_.reserve(lines.size());
-    std::vector<Share> shares;
-    for (size_t i = 0; i < lines.size(); ++i) {
-      const auto share = are_records[i] ? ReadShare(lines[i].text) : std::nullopt;
-      if (share) shares.push_back(*share);
-    }
-    const bool have_shares = !shares.empty() && AreRanks(shares);
     for (size_t i = 0; i < lines.size(); ++i) {
       const LogLine& line = lines[i];
       const bool is_record = are_records[i] && !IsOfFramework(line.text);
-      const auto share = is_record && have_shares ? ReadShare(line.text) : std::nullopt;
-      fields_.push_back(is_record && !share ? ReadField(line.text) : std::nullopt);
-      if (share) fields_.back() = Field{share->rank, "[/]", "", share->at};
+      fields_.push_back(is_record ? ReadField(line.text) : std::nullopt);
+      if (is_record && !fields_.back()) fields_.back() = ReadLooseField(line.text);
       records_ += is_record;
       if (!fields_.back()) continue;
       const Field& field = *fields_.back();
@@ -247,12 +255,18 @@ class Fields {
     }
   }
 
+  bool IsLocal(size_t line) const {
+    return fields_[line] && fields_[line]->kind == ProcessNumber::kLocalRank;
+  }
+
   std::optional<int> RankOf(size_t line) const {
     if (!fields_[line]) return std::nullopt;
     const Field& field = *fields_[line];
     if (others_.contains(field.spelling)) return std::nullopt;
     const Count& here = by_place_.at({field.spelling, field.place});
     const Count& any = by_spelling_.at(field.spelling);
+    if (field.kind)
+      return IsOfProcesses(here, *field.kind) ? std::optional(field.rank) : std::nullopt;
     const bool is_field = (IsEnough(here) && here.lines * 2 >= records_) ||
                           (IsEnough(any) && any.lines * 10 >= records_ * 9);
     return is_field ? std::optional(field.rank) : std::nullopt;
@@ -262,11 +276,23 @@ class Fields {
   struct Count {
     size_t lines = 0;
     std::set<int> ranks;
+    int last = 0;
+    bool falls = false;  // to another number than 0
   };
 
   static void Add(Count& count, int rank) {
     ++count.lines;
     count.ranks.insert(rank);
+    count.falls = count.falls || (rank > 0 && rank < count.last);
+    count.last = rank;
+  }
+
+  // Counters rise, and begin again with 0.
+  bool IsOfProcesses(const Count& here, ProcessNumber kind) const {
+    constexpr int kMost = 1023;
+    const bool is_counter = kind == ProcessNumber::kUnnamed && !here.falls;
+    return here.ranks.contains(0) && here.ranks.size() > 1 && *here.ranks.rbegin() <= kMost &&
+           here.lines * 10 >= records_ * 8 && !is_counter;
   }
 
   static bool IsEnough(const Count& count) {
@@ -333,6 +359,7 @@ void TakeRankFields(std::vector<LogLine>& lines) {
   const std::vector<bool> are_records = FindRecords(lines);
   const Fields fields(lines, are_records);
   std::optional<int> rank;
+  bool is_local = false;
   const LogLine* record = nullptr;
   Below below;
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -340,16 +367,17 @@ void TakeRankFields(std::vector<LogLine>& lines) {
     const bool has_source = line.rank || line.local_rank;
     if (are_records[i] || has_source) {
       rank = has_source ? std::nullopt : fields.RankOf(i);
-      if (rank) line.rank = rank;
-      line.is_rank_field = rank.has_value();
+      is_local = fields.IsLocal(i);
+      if (rank) (is_local ? line.local_rank : line.rank) = rank;
+      line.is_rank_field = rank && !is_local;
       if (!IsOfError(line.text)) rank.reset();
       record = &line;
       // SGLang's records end with the first line of a traceback.
       below = Below();
       if (rank) below.Takes(std::string(" ").append(line.text));
     } else if (rank && record->pod == line.pod && below.Takes(line.text)) {
-      line.rank = rank;
-      line.is_rank_field = true;
+      (is_local ? line.local_rank : line.rank) = rank;
+      line.is_rank_field = !is_local;
     } else {
       rank.reset();
     }

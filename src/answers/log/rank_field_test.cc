@@ -45,6 +45,47 @@ TEST(RankField, OfARecordIsThatOfTheTracebackBelow) {
   }
 }
 
+std::optional<int> RankInForm(const std::string& form) {
+  return RankOfRecords(Record(form, 0, "ready") + Record(form, 1, "ready") +
+                       Record(form, 2, "training failed") + std::string(kBelow) +
+                       Record(form, 1, "Connection closed by peer") +
+                       Record(form, 0, "Connection closed by peer"));
+}
+
+TEST(RankField, MayBeANumberInTheSamePlaceOfMostRecords) {
+  for (const char* const form :
+       {"2026-05-06 01:10:05,118 | rank % | ERROR | $", "2026-05-06 01:10:05,118 [%/4] ERROR $",
+        "05/06/2026 01:10:05 [%/4] ERROR $", "ERROR:2026-05-06 01:10:05,118 (rank=%) $",
+        "2026-05-06 01:10:05,118 ERROR R% $", "2026-05-06 01:10:05,118 ERROR rank %: $",
+        "2026-05-06 01:10:05,118 - rank % - ERROR - $", "2026-05-06 01:10:05,118 gpu % ERROR $",
+        "2026-05-06 01:10:05,118 ERROR [cuda:%] $", "2026-05-06 01:10:05,118 ERROR [%] $",
+        "ERROR [rank %] $", "[ERROR] [rank%] $"}) {
+    EXPECT_EQ(RankInForm(form), 2) << form;
+  }
+  for (const char* const form :
+       {"2026-05-06 01:10:05,118 ERROR [fold %] $", "2026-05-06 01:10:05,118 ERROR worker %: $",
+        "2026-05-06 01:10:05,118 ERROR [node %] $", "2026-05-06 01:10:05,118 ERROR DP% $"}) {
+    EXPECT_EQ(RankInForm(form), std::nullopt) << form;
+  }
+}
+
+TEST(RankField, OfACounterIsNone) {
+  const std::string form = "2026-05-06 01:10:05,118 [%/4] ERROR $";
+  EXPECT_EQ(RankOfRecords(Record(form, 0, "a") + Record(form, 0, "b") + Record(form, 1, "a") +
+                          Record(form, 1, "b") + Record(form, 2, "c") + std::string(kBelow)),
+            std::nullopt);
+}
+
+TEST(RankField, OfRecordsBesideThoseOfALauncher) {
+  const std::string launchers =
+      "[2026-05-06 01:10:05,118] [INFO] [launch.py:145:main] nnodes=1, num_local_procs=4\n"
+      "W0506 01:10:05.118000 40 site-packages/torch/distributed/run.py:793] \n";
+  const std::string form = "2026-05-06 01:10:05,118 | ERROR | rank=% | $";
+  EXPECT_EQ(RankOfRecords(launchers + launchers + launchers + Record(form, 0, "a") +
+                          Record(form, 1, "b") + Record(form, 2, "c") + std::string(kBelow)),
+            2);
+}
+
 TEST(RankField, IsNoNumberOfAFewMessages) {
   const std::string work = "2026-05-06 01:10:05,118 INFO trainer | loss 2.3\n";
   const std::string adapter = "2026-05-06 01:10:06,118 INFO adapter | rank=16 alpha=32\n";

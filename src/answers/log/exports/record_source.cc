@@ -94,6 +94,8 @@ std::string PodOf(const Json& record) {
   const std::string_view pod = FirstName(record, {{"kubernetes", "pod_name"},
                                                   {"kubernetes", "pod", "name"},
                                                   {"resource", "labels", "pod_name"},
+                                                  {"resource", "k8s.pod.name"},
+                                                  {"ResourceAttributes", "k8s.pod.name"},
                                                   {"pod_name"},
                                                   {"k8s.pod.name"},
                                                   {"kubernetes.pod_name"},
@@ -101,6 +103,7 @@ std::string PodOf(const Json& record) {
                                                   {"labels", "pod_name"},
                                                   {"labels", "k8s_pod_name"},
                                                   {"fields", "pod"},
+                                                  {"podName"},
                                                   {"PodName"}});
   if (!pod.empty()) return std::string(pod);
   if (std::string tagged = TagIn(record, "pod_name"); !tagged.empty()) return tagged;
@@ -125,7 +128,8 @@ std::string PodPrefixOf(const Json& record, std::string_view tag) {
   const std::string_view container = FirstName(record, {{"kubernetes", "container_name"},
                                                         {"kubernetes", "container", "name"},
                                                         {"resource", "labels", "container_name"},
-                                                        {"labels", "container"}});
+                                                        {"labels", "container"},
+                                                        {"containerName"}});
   if (pod.empty() || pod.find_first_of("] \t/\r\n") != pod.npos) return "";
   const bool has_container =
       !container.empty() && container.find_first_of("] \t/\r\n") == container.npos;
