@@ -543,25 +543,6 @@ void AskStallInspector(Verdict& verdict, const Evidence& evidence) {
   verdict.title = fmt::format("rank {} has not entered a call that others wait in", *missing);
 }
 
-// torchfrtrace, which compares the flight recorders of all ranks, lists the missing ones below.
-void AskRecorders(Verdict& verdict, const Evidence& evidence, const Claim& root) {
-  constexpr size_t kFarthest = 12;
-  const std::vector<Line>& lines = evidence.ranks[*root.rank].lines;
-  const auto said = std::find_if(lines.begin(), lines.end(), [&root](const Line& line) {
-    return line.order >= root.finding.order;
-  });
-  const auto end = lines.end() - said > static_cast<ptrdiff_t>(kFarthest)
-                       ? said + static_cast<ptrdiff_t>(kFarthest)
-                       : lines.end();
-  for (auto line = said; line != end; ++line) {
-    const auto missing = MissingAtBarrier(line->text, std::nullopt);
-    const auto place = missing ? PlaceOf(evidence, *missing) : std::nullopt;
-    if (!place) continue;
-    verdict.rank = place;
-    return;
-  }
-}
-
 // Witnesses belong to the whole pod; this one names its rank: "rank 3: Aborted in all_reduce ...".
 bool IsOfAnother(const Rank& rank, std::string_view witness) {
   constexpr std::string_view kRank = "rank ";
@@ -801,8 +782,6 @@ Verdict Explain(const Evidence& evidence) {
     if (const auto place = PlaceOf(evidence, *missing)) verdict.rank = place;
   } else if (root.finding.rule == "late-peer-barrier") {
     verdict.rank.reset();  // it waited for the one that did not come
-  } else if (root.finding.rule == "late-peer" && root.rank) {
-    AskRecorders(verdict, evidence, root);
   }
   AddEvidence(verdict, evidence, root);
   const bool waited = root.finding.level != Level::kDeciding && root.finding.kind != "stopped" &&
