@@ -242,8 +242,8 @@ bool IsHandled(std::string_view before) {
        "aught exception", "aught error", "non-fatal", "ecover"});
   static constexpr auto kCaught =
       std::to_array<std::string_view>({"rror caught", "xception caught"});
-  static constexpr auto kUncaught =
-      std::to_array<std::string_view>({"ncaught exception", "ncaught error", "NCAUGHT EXCEPTION"});
+  static constexpr auto kUncaught = std::to_array<std::string_view>(
+      {"ncaught exception", "ncaught error", "NCAUGHT EXCEPTION", "irrecover", "nrecover"});
   if (HasAny(before, kUncaught)) return false;
   // "Caught X in DataLoader worker" is the text of an exception, and DeepSpeed skips steps without
   // an error.

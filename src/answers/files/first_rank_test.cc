@@ -7,6 +7,7 @@
 
 #include "answers/files/read_log.h"
 #include "answers/verdict.h"
+#include "base/strings.h"
 
 namespace answers {
 namespace {
@@ -946,6 +947,33 @@ TEST(FirstRank, AnErrorRateInTheLastLineIsNoFailure) {
         .kind;
   };
   EXPECT_NE(judge("Finished training. Best error: 0.101\n"), "fabric");
+}
+
+TEST(FirstRank, PodsSayTheirRanksInWordsOfTheirPrograms) {
+  const std::string raised =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\nKeyError: 'k'\n";
+  const auto log_of = [&raised](const std::string& zero, const std::string& five) {
+    std::string log = "[pod/llm-0-q1/trainer] " + zero + "\n[pod/llm-5-m9/trainer] " + five + "\n";
+    for (const std::string& line : base::Split(raised, '\n')) {
+      if (!line.empty()) log += "[pod/llm-5-m9/trainer] " + line + "\n";
+    }
+    return RankNamedIn(ReadLogs({{"x.log", log}}));
+  };
+  EXPECT_EQ(log_of("rank=0 world=8", "rank=3 world=8"), 3);
+  EXPECT_EQ(log_of("init (rank=0, world_size=8)", "init (rank=3, world_size=8)"), 3);
+  EXPECT_EQ(log_of("env: RANK=0 WORLD_SIZE=8", "env: RANK=3 WORLD_SIZE=8"), 3);
+  EXPECT_NE(log_of("rank=3 world=8", "rank=3 world=8"), 3) << "both say so";
+  EXPECT_NE(log_of("node_rank=0 world=8", "node_rank=3 world=8"), 3);
+  EXPECT_NE(log_of("rank=0 world=8", "rank=9 world=8"), 9);
+}
+
+TEST(FirstRank, WhatIsIrrecoverableIsNotHandled) {
+  const std::string log =
+      "2024-02-02 02:26:02 | ERROR | fairseq.trainer | OOM during optimization, irrecoverable\n"
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\n"
+      "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.10 GiB.\n"
+      "make: *** [Makefile:22: train] Error 1\n";
+  EXPECT_EQ(Explain(ReadLogs({{"x.log", log}})).kind, "cuda-out-of-memory");
 }
 
 }  // namespace

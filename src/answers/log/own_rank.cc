@@ -74,12 +74,12 @@ std::optional<int> RankBy(const Naming& naming, std::string_view text) {
 
 using Variables = std::map<std::string_view, std::set<std::string_view>>;
 
-// Adds those of "RANK=6", "export RANK=6", "declare -x RANK=\"6\"" and "RANK=6, WORLD_SIZE=8
-// ready", but not those of a command to try: "RANK=3 python train.py".
+// Adds those of "RANK=6", "export RANK=6", "declare -x RANK=\"6\"", "env: RANK=6" and "RANK=6,
+// WORLD_SIZE=8 ready", but not those of a command to try: "RANK=3 python train.py".
 void AddVariables(std::string_view line, Variables& variables) {
   constexpr std::string_view kName = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   line = base::Trim(line);
-  for (const std::string_view before : {"+ ", "export ", "declare -x "}) {
+  for (const std::string_view before : {"+ ", "export ", "declare -x ", "env: ", "environment: "}) {
     if (line.starts_with(before)) line.remove_prefix(before.size());
   }
   Variables found;
@@ -130,6 +130,25 @@ void AddPrinted(std::string_view line, Variables& variables) {
   }
 }
 
+// Adds those of "rank=5 world=8" and "rank=5, world_size=8", anywhere in the line.
+void AddPair(std::string_view line, Variables& variables) {
+  constexpr std::string_view kRank = "rank=";
+  const size_t at = line.find(kRank);
+  if (at == line.npos ||
+      (at > 0 && std::string_view(" \t([{,;:").find(line[at - 1]) == line.npos)) {
+    return;
+  }
+  const std::string_view rank = line.substr(at + kRank.size());
+  const size_t end = std::min(rank.find_first_not_of(kDigits), rank.size());
+  const size_t next = std::min(rank.find_first_not_of(" ,;", end), rank.size());
+  for (const std::string_view key : {"world=", "world_size="}) {
+    if (next == end || !rank.substr(next).starts_with(key)) continue;
+    const std::string_view size = rank.substr(next + key.size());
+    variables["RANK"].insert(rank.substr(0, end));
+    variables["WORLD_SIZE"].insert(size.substr(0, size.find_first_not_of(kDigits)));
+  }
+}
+
 std::set<int> NumbersOf(const Variables& variables, std::string_view name) {
   std::set<int> numbers;
   const auto values = variables.find(name);
@@ -170,6 +189,7 @@ std::optional<RankOfEnvironment> RankInEnvironment(const std::vector<std::string
   for (const std::string_view line : lines) {
     AddVariables(line, variables);
     AddPrinted(line, variables);
+    AddPair(line, variables);
   }
   const std::set<int> ranks = NumbersOf(variables, "RANK");
   const std::set<int> local_ranks = NumbersOf(variables, "LOCAL_RANK");
