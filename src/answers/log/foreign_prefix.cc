@@ -184,7 +184,7 @@ void NameShape(const std::vector<std::string_view>& lines, const std::vector<siz
     has_total =
         has_total || lines[i].substr(slot->end).starts_with('/');  // "[3/8]" may be progress
   }
-  const bool has_first = all.numbers().contains(0);  // "[P71]" and "[P72]" are PIDs
+  const bool has_first = all.numbers().contains(0);  // "[P=71]" and "[P=72]" are PIDs
   const bool is_repeated = has_first && all.lines() >= 2 * all.numbers().size();
   if (all.numbers().size() < 2 || !(has_first || are_ranks)) return;
   const bool are_near = static_cast<size_t>(*all.numbers().rbegin()) < 2 * all.numbers().size();

@@ -341,10 +341,15 @@ TEST(JsonRecord, EachLineOfATracebackMayBeARecordOfItsRank) {
       5);
   EXPECT_EQ(judge(R"("rank": 1, "host": "n1")", R"("rank": 1, "host": "n2")").rank, std::nullopt)
       << "a local rank";
-  EXPECT_EQ(judge(R"("rank": 1, "kubernetes": {"pod_name": "j-a"})",
-                  R"("rank": 1, "kubernetes": {"pod_name": "j-b"})")
-                .rank,
-            std::nullopt)
+  const auto of_pod = [](const std::string& pod, const std::string& rank) {
+    return R"("kubernetes": {"pod_name": "j-)" + pod + R"("}, "rank": )" + rank;
+  };
+  const std::string of_first = "{\"level\": \"INFO\", \"message\": \"ready\", ";
+  const auto judge_beside = [&](const std::string& first, const std::string& lost) {
+    return judge(of_pod("a", "3"), lost, of_first + first + "}\n").rank;
+  };
+  EXPECT_EQ(judge_beside(of_pod("a", "0"), of_pod("b", "4")), 3);
+  EXPECT_EQ(judge_beside(of_pod("b", "0"), of_pod("b", "3")), std::nullopt)
       << "a local rank of two pods";
 }
 
