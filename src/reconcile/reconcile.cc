@@ -94,7 +94,7 @@ void KeepFinished(JobState& state) {
     state.plan.counters.push_back(Counter::kDeleted);
     return;
   }
-  const auto look = LookAt(expiry, state.job.run_policy.ttl_seconds_after_finished, state.now);
+  const auto look = LookForExpiry(state.job.run_policy, state.status, state.now);
   state.plan.look_again = look;
   if (const auto patience = EndOfPatience(state)) {
     state.plan.look_again = Earlier(look, patience);
@@ -186,10 +186,8 @@ void Run(JobState& state) {
     RecordCounts(state);
     if (!is_restarting) RecordRunning(state);
   }
-  const api::RunPolicy& policy = state.job.run_policy;
-  state.plan.look_again =
-      Earlier(LookAt(Deadline(policy, state.status), policy.active_deadline_seconds, state.now),
-              state.children.next_loss);
+  state.plan.look_again = Earlier(LookForDeadline(state.job.run_policy, state.status, state.now),
+                                  state.children.next_loss);
 }
 
 Plan Finish(JobState& state) {

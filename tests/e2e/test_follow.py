@@ -88,6 +88,7 @@ def test_logs_of_that_pod_are_coloured_by_rank_on_a_terminal_alone(cluster):
 def test_a_pipe_gets_what_the_ranks_write_and_no_more(cluster):
     running = cluster.start("run", "--name=piped", "-n", "2", "bars.py")
     await_true(lambda: os.path.exists(cluster.path("state", "muster", "runs", "piped", "files")))
+    await_true(lambda: {"start 0", "start 1"} <= {line.split(":")[-1] for line in cluster.run("logs", "piped", code=None).stdout.splitlines()})
     go(cluster, "piped")
     out, err = running.communicate(timeout=60)
     assert running.returncode == 0

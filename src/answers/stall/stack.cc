@@ -190,6 +190,12 @@ Doing WhatItDoes(const std::vector<Frame>& frames) {
   doing.kind = Doing::Kind::kOwn;
   const auto own = std::find_if(frames.begin(), frames.end(), IsOwn);
   for (auto frame = frames.begin(); frame != own; ++frame) {
+    // An import: it calls no other rank, and compiles or saves nothing.
+    if (frame->function == "<module>") {
+      doing.kind = Doing::Kind::kOwn;
+      doing.what.clear();
+      continue;
+    }
     if (doing.kind == Doing::Kind::kOwn) doing.kind = KindOf(*frame);
     // The outermost frame is the function that the program called.
     std::string wait = WaitOf(*frame);

@@ -766,5 +766,26 @@ TEST(MissingRecorder, IsSaidOfACollectiveWithoutItsNumber) {
   }
 }
 
+TEST(Stack, AnImportIsNoCall) {
+  constexpr const char* kImport =
+      "Current thread 0x1 (most recent call first):\n"
+      "  File \"<frozen importlib._bootstrap>\", line 1178 in _find_and_load\n"
+      "  File \"/usr/lib/python3/dist-packages/torch/serialization.py\", line 9 in <module>\n"
+      "  File \"/usr/lib/python3/dist-packages/torch/distributed/rpc/api.py\", line 66 in "
+      "_decorate\n"
+      "  File \"/usr/lib/python3/dist-packages/torch/distributed/rpc/__init__.py\", line 66 in "
+      "<module>\n"
+      "  File \"<frozen importlib._bootstrap>\", line 241 in _call_with_frames_removed\n"
+      "  File \"/w/train.py\", line 2 in <module>\n";
+  const auto stacks = ReadStacks(kImport);
+  const Doing doing = WhatItDoes(stacks[0].frames);
+  EXPECT_EQ(doing.kind, Doing::Kind::kOwn);
+  EXPECT_EQ(doing.what, "");
+  EXPECT_EQ(doing.where, "train.py:2");
+  Story story(2);
+  story.Pass(30, {}, {{0, kImport}, {1, kAsleep}});
+  EXPECT_EQ(story.Said(), "") << "nobody waits for another rank";
+}
+
 }  // namespace
 }  // namespace answers

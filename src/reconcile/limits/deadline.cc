@@ -21,4 +21,9 @@ std::optional<base::Time> Deadline(const api::RunPolicy& policy, const api::JobS
   return After(*status.start_time, *policy.active_deadline_seconds);
 }
 
+std::optional<base::Time> LookForDeadline(const api::RunPolicy& policy,
+                                          const api::JobStatus& status, base::Time now) {
+  return LookAt(Deadline(policy, status), policy.active_deadline_seconds, now);
+}
+
 }  // namespace reconcile

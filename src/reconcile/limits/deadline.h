@@ -20,5 +20,8 @@ std::optional<base::Time> LookAt(std::optional<base::Time> limit, std::optional<
 // The moment from which the job has been active for too long; nullopt without a deadline, and
 // before the job has started.
 std::optional<base::Time> Deadline(const api::RunPolicy& policy, const api::JobStatus& status);
+// When to look for it.
+std::optional<base::Time> LookForDeadline(const api::RunPolicy& policy,
+                                          const api::JobStatus& status, base::Time now);
 
 }  // namespace reconcile

@@ -12,6 +12,11 @@ std::optional<base::Time> Expiry(const api::RunPolicy& policy, const api::JobSta
   return After(*status.completion_time, *policy.ttl_seconds_after_finished);
 }
 
+std::optional<base::Time> LookForExpiry(const api::RunPolicy& policy, const api::JobStatus& status,
+                                        base::Time now) {
+  return LookAt(Expiry(policy, status), policy.ttl_seconds_after_finished, now);
+}
+
 void RepairCompletionTime(api::JobStatus& status) {
   if (status.completion_time) return;
   for (const std::string_view type : {kSucceeded, kFailed}) {
