@@ -234,8 +234,9 @@ void NameRanksByGpus(std::vector<File>& files) {
     if (!is_deepspeeds) continue;
     for (const auto& [pod, texts] : TextsByPods(file)) {
       const auto gpu = FullGpu(texts);
+      if (!gpu) continue;
       const std::vector<int> ranks = ReadRanksOfDeepSpeed(file.texts, pod);
-      if (!gpu || *gpu >= static_cast<int>(ranks.size())) continue;
+      if (*gpu >= static_cast<int>(ranks.size())) continue;
       SetRankOfFullGpu(file, pod, ranks[static_cast<size_t>(*gpu)]);
     }
   }

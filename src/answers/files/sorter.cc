@@ -58,7 +58,6 @@ void Sorter::Add(const File& file, const LocalRanks& locals) {
       number = pods_.has_launcher ? std::nullopt : RankOfNode(split.pod);
       if (!number) number = split.pod_index;
       if (!number) number = RankOfPod(split.pod, pods_.has_master);
-      if (!number) number = RankOfReplica(split.pod);
     }
     if (!number && by_watchdog) number = RankOfWatchdog(split.line.text);
     if (!number) number = killed_.RankIn(split.line.text);

@@ -133,14 +133,8 @@ std::optional<int> ActorRanks::RankOfWorker(std::string_view fields) const {
 std::optional<int> ActorRanks::RankOfDead(const std::vector<std::string_view>& lines,
                                           size_t at) const {
   constexpr std::string_view kDied = "A worker died or was killed while executing a task";
-  constexpr std::string_view kMemory = "Memory on the node (IP: ", kTask = " where the task (";
+  constexpr std::string_view kMemory = "Memory on the node (IP: ";
   const std::string_view line = lines[at];
-  if (const size_t memory = line.find(kMemory), task = line.find(kTask);
-      memory < task && task != line.npos) {
-    std::string_view address = line.substr(memory + kMemory.size());
-    address = address.substr(0, address.find_first_of(",) "));
-    return RankOfProcess(PidIn(line.substr(task + kTask.size())), address);
-  }
   if (line.find(kDied) != line.npos) {
     const std::string_view type = WordBehind(line, "Worker exit type: ");
     if (type.empty() || type.starts_with("INTENDED_")) return std::nullopt;
@@ -149,9 +143,9 @@ std::optional<int> ActorRanks::RankOfDead(const std::vector<std::string_view>& l
   }
   if (const size_t memory = line.find(kMemory); memory != line.npos) {
     const size_t task = line.find(" where the ", memory);
-    const std::string_view address = WordBehind(line.substr(memory), "(IP: ");
     if (task == line.npos) return std::nullopt;
-    return RankOfProcess(PidIn(line.substr(task)), address.substr(0, address.find(',')));
+    const std::string_view address = line.substr(memory + kMemory.size());
+    return RankOfProcess(PidIn(line.substr(task)), address.substr(0, address.find_first_of(",) ")));
   }
   if (!line.ends_with("The actor died unexpectedly before finishing this task.")) {
     return std::nullopt;

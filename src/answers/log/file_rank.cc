@@ -213,14 +213,6 @@ std::optional<int> RankOfNode(std::string_view pod) {
   return RankOfDigits(index.substr(0, dash));
 }
 
-std::optional<int> RankOfReplica(std::string_view name) {
-  constexpr std::string_view kFirst = "workerpool0-0", kOthers = "workerpool1-";
-  if (name == kFirst) return 0;
-  if (!name.starts_with(kOthers)) return std::nullopt;
-  const auto number = RankOfDigits(name.substr(kOthers.size()));
-  return number ? std::optional(*number + 1) : std::nullopt;
-}
-
 bool IsLaunchersPod(std::string_view pod) { return pod.find(kLauncherJob) != pod.npos; }
 
 bool AreOfTwoHosts(std::string_view one, std::string_view other) {

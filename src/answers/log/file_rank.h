@@ -14,12 +14,9 @@ struct KubeflowPods {
 };
 
 // The operator's master is rank 0, and worker 0 is rank 1; without a master worker 0 is rank 0.
-// Vertex AI's workerpool0-0 is rank 0, and workerpool1-0 is rank 1. Nullopt for another name.
+// Vertex AI's workerpool0-0, the only one of its pool, is rank 0, and workerpool1-0 is rank 1.
+// Nullopt for another name, and for other pools of Vertex AI, which may not train.
 std::optional<int> RankOfPod(std::string_view pod, bool has_master);
-
-// The number of Vertex AI's replica "workerpool1-2" as it counts them: the only one of pool 0 is
-// the first. Nullopt for other pools, which may not train.
-std::optional<int> RankOfReplica(std::string_view name);
 
 // The index in "train-node-0-2-x7f2k", a pod of Kubeflow's Trainer v2; the rank, if the pod has one
 // process and the job no launcher (IsLaunchersPod). Nullopt for another name.

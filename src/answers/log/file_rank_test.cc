@@ -24,12 +24,12 @@ TEST(FileRank, OfSeveralRanksInANameTheJobsCounts) {
 }
 
 TEST(FileRank, VertexAiCountsTheReplicasOfItsPools) {
-  EXPECT_EQ(RankOfReplica("workerpool0-0"), 0);
-  EXPECT_EQ(RankOfReplica("workerpool1-0"), 1);
-  EXPECT_EQ(RankOfReplica("workerpool1-11"), 12);
+  EXPECT_EQ(RankOfPod("workerpool0-0", false), 0);
+  EXPECT_EQ(RankOfPod("workerpool1-0", false), 1);
+  EXPECT_EQ(RankOfPod("workerpool1-11", false), 12);
   for (const char* const other :
        {"workerpool0-1", "workerpool2-0", "workerpool1-", "workerpool1-x", "service"}) {
-    EXPECT_EQ(RankOfReplica(other), std::nullopt) << other;
+    EXPECT_EQ(RankOfPod(other, false), std::nullopt) << other;
   }
 }
 

@@ -77,7 +77,13 @@ bool ComesAgain(const std::vector<std::string_view>& lines, size_t from, std::st
   return false;
 }
 
-// Reads "rank: 3" and "[rank3]" or, with `needs_sign`, "trainer/3".
+// Whether the word before "rank" says that it is a process', which it may also be of a field.
+bool IsOfProcess(std::string_view before) {
+  before = before.substr(0, before.find_last_not_of(" -_") + 1);
+  return before.ends_with("local") || before.ends_with("worker");
+}
+
+// Reads "rank: 3" and "[rank3]", but not "node rank 3", or, with `needs_sign`, "trainer/3".
 std::optional<int> NumberBehind(std::string_view lower, std::string_view word, bool needs_sign) {
   constexpr std::string_view kSigns = "-/|_: =[#";
   for (size_t at = lower.find(word); at != std::string_view::npos; at = lower.find(word, at + 1)) {
@@ -85,7 +91,9 @@ std::optional<int> NumberBehind(std::string_view lower, std::string_view word, b
     const size_t digit = lower.find_first_not_of(kSigns, begin);
     const bool is_near = digit != std::string_view::npos && digit <= begin + 3 &&
                          (digit > begin || !needs_sign) && base::IsDigit(lower[digit]);
-    if (!is_near) continue;
+    const std::string_view before = lower.substr(0, at);
+    const bool is_other = word == "rank" && IsOfOtherRank(before) && !IsOfProcess(before);
+    if (!is_near || is_other) continue;
     const size_t end = std::min(lower.find_first_not_of(kNumerals, digit), lower.size());
     return RankNumber(lower.substr(digit, end - digit));
   }
@@ -163,24 +171,25 @@ std::string SourceWithout(std::string_view prefix, const Slot& slot) {
 // Names the ranks of the lines whose prefixes have one shape.
 void NameShape(const std::vector<std::string_view>& lines, const std::vector<size_t>& of_shape,
                std::vector<ForeignPrefix>& found) {
-  std::set<int> numbers;
-  bool is_named = true, falls = false;  // seconds and numbers of lines only rise
-  int last = 0;
+  NumbersInPlace all;
+  bool is_named = true, are_ranks = true, has_total = false;
   for (const size_t i : of_shape) {
     if (found[i].rank || found[i].local_rank) return;
     const auto slot = SlotOf(lines[i].substr(0, found[i].size));
     if (!slot) return;
-    falls = falls || slot->number < last;
-    last = slot->number;
-    numbers.insert(slot->number);
+    all.Add(slot->number);
     const bool may_be_host = slot->begin > 0 && IsLetter(lines[i][slot->begin - 1]);  // "gpu1"
     is_named = is_named && slot->kind != ProcessNumber::kUnnamed && !may_be_host;
+    are_ranks = are_ranks && slot->kind == ProcessNumber::kRank;
+    has_total =
+        has_total || lines[i].substr(slot->end).starts_with('/');  // "[3/8]" may be progress
   }
-  if (numbers.size() < 2) return;
-  const bool are_near = static_cast<size_t>(*numbers.rbegin()) < 2 * numbers.size();
-  const bool are_ranks =
-      numbers.contains(0) && of_shape.size() >= 2 * numbers.size() && (falls || are_near);
-  if (!is_named && !are_ranks) return;
+  const bool has_first = all.numbers().contains(0);  // "[P=71]" and "[P=72]" are PIDs
+  const bool is_repeated = has_first && all.lines() >= 2 * all.numbers().size();
+  if (all.numbers().size() < 2 || !(has_first || are_ranks)) return;
+  const bool are_near = static_cast<size_t>(*all.numbers().rbegin()) < 2 * all.numbers().size();
+  const bool is_counter = all.MayBeCounter() && (has_total || !are_near);
+  if (!is_named && (!is_repeated || is_counter)) return;
   for (const size_t i : of_shape) {
     const std::string_view prefix = lines[i].substr(0, found[i].size);
     const Slot slot = *SlotOf(prefix);
@@ -230,8 +239,42 @@ ProcessNumber WhatNumberIs(std::string_view before) {
   if (!may_be_host && std::any_of(kLocalRanks.begin(), kLocalRanks.end(), ends_with)) {
     return ProcessNumber::kLocalRank;
   }
-  if (std::any_of(kRanks.begin(), kRanks.end(), ends_with)) return ProcessNumber::kRank;
-  return ProcessNumber::kOther;
+  if (!std::any_of(kRanks.begin(), kRanks.end(), ends_with)) return ProcessNumber::kOther;
+  constexpr std::string_view kRank = "rank";
+  const bool is_other = lower.ends_with(kRank) && IsOfOtherRank(std::string_view(lower).substr(
+                                                      0, lower.size() - kRank.size()));
+  return is_other ? ProcessNumber::kOther : ProcessNumber::kRank;
+}
+
+bool IsOfOtherRank(std::string_view before) {
+  static constexpr auto kOthers = std::to_array<std::string_view>(
+      {"local", "node",     "group",   "lora",     "dp",       "tp",     "pp",
+       "ep",    "machine",  "worker",  "matrix",   "data",     "tensor", "pipeline",
+       "model", "expert",   "context", "sequence", "parallel", "cp",     "sp",
+       "mp",    "instance", "replica", "host",     "server",   "stage",  "shard",
+       "peer",  "remote",   "src",     "dst",      "target"});
+  if (before.ends_with('_') || before.ends_with('-')) before.remove_suffix(1);
+  const size_t end = before.find_last_not_of(" =:[(");
+  if (end == std::string_view::npos || before.ends_with("  ")) return false;
+  const size_t begin =
+      before.find_last_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", end);
+  const std::string word =
+      base::ToLower(before.substr(begin == std::string_view::npos ? 0 : begin + 1, end - begin));
+  return std::find(kOthers.begin(), kOthers.end(), word) != kOthers.end();
+}
+
+void NumbersInPlace::Add(int number) {
+  ++lines_;
+  falls_ = falls_ || (number > 0 && number < last_);
+  last_ = number;
+  if (number == 0) last_of_zero_ = lines_;
+  if (!numbers_.insert(number).second) return;
+  if (number < *numbers_.rbegin()) is_in_order_ = false;
+  if (number == *numbers_.rbegin()) first_of_largest_ = lines_;
+}
+
+bool NumbersInPlace::MayBeCounter() const {
+  return is_in_order_ && last_of_zero_ < first_of_largest_;
 }
 
 std::vector<ForeignPrefix> FindForeignPrefixes(const std::vector<std::string_view>& lines) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,31 @@ enum class ProcessNumber {
 };
 ProcessNumber WhatNumberIs(std::string_view before);
 
+// Whether the word directly before "rank" makes it another number: "local rank", "LoRA rank",
+// "node_rank".
+bool IsOfOtherRank(std::string_view before);
+
+// The numbers in the same place of a log's lines.
+class NumbersInPlace {
+ public:
+  void Add(int number);
+  // Whether each number came after all smaller ones, and 0 never again after the largest: progress,
+  // seconds or attempts, of one process or of several that do the same.
+  bool MayBeCounter() const;
+  // Whether one was smaller than that of the line before, and no 0.
+  bool Falls() const { return falls_; }
+  size_t lines() const { return lines_; }
+  const std::set<int>& numbers() const { return numbers_; }
+
+ private:
+  size_t lines_ = 0;
+  std::set<int> numbers_;
+  int last_ = 0;
+  bool falls_ = false;
+  bool is_in_order_ = true;
+  size_t last_of_zero_ = 0, first_of_largest_ = 0;
+};
+
 struct ForeignPrefix {
   size_t size = 0;  // length of the prefix; 0 without one
   std::optional<int> rank, local_rank;
@@ -26,8 +52,8 @@ struct ForeignPrefix {
 // The words of a traceback, and of torchrun's table, are fixed. Text before the first line, or
 // before its frames, that is repeated before the following lines with other numbers is therefore a
 // prefix of the log's lines. A number in it that no word names is the rank if it is 0 in some lines
-// and another one in others, and each has several lines. Returns one for each line; sources only if
-// there are several. Pure.
+// and others in others, if there are at least twice as many lines as numbers, and if it is no
+// counter. Returns one for each line; sources only if there are several. Pure.
 std::vector<ForeignPrefix> FindForeignPrefixes(const std::vector<std::string_view>& lines);
 
 }  // namespace answers

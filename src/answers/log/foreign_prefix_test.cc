@@ -93,6 +93,14 @@ TEST(ForeignPrefix, ANumberInItThatLinesRepeatIsTheRank) {
   EXPECT_EQ(rank_in("[%] ", {71, 72, 71}, 72), std::nullopt) << "PIDs";
   EXPECT_EQ(rank_in("[%] ", {0, 0, 12}, 13), std::nullopt) << "seconds";
   EXPECT_EQ(rank_in("[attempt %] ", {0, 0, 1}, 1), std::nullopt);
+  EXPECT_EQ(rank_in("[%/5] ", {0, 0, 1, 1}, 2), std::nullopt) << "experiments";
+  EXPECT_EQ(rank_in("[%] ", {0, 0, 0, 0}, 3), 3) << "a rank that has said nothing before";
+  EXPECT_EQ(rank_in("[P=%] ", {71, 72, 71}, 72), std::nullopt) << "PIDs";
+  for (const char* const other :
+       {"[node rank %] ", "[node_rank=%] ", "tp rank %: ", "[PP-rank %] "}) {
+    EXPECT_EQ(rank_in(other, {0, 1, 2, 0}, 2), std::nullopt) << other;
+  }
+  EXPECT_EQ(rank_in("[node rank 0 rank %] ", {0, 1, 2, 0}, 2), 2);
 }
 
 TEST(ForeignPrefix, WordsBeforeATracebackThatDoNotComeAgainAreNone) {

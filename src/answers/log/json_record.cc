@@ -110,13 +110,15 @@ std::string TimeOfCount(double count) {
   return "";
 }
 
-// As ReadLogLine takes it; "" if it is in no known form.
+// The first that is in a known form, as ReadLogLine takes it; "" without one.
 std::string FirstTime(const Json& record, Keys keys) {
   for (const text::Path key : keys) {
     const Json* const value = text::Find(record, key);
     if (value == nullptr) continue;
-    if (value->is_double()) return TimeOfCount(value->as_double());
-    if (value->is_int64()) return TimeOfCount(static_cast<double>(value->as_int64()));
+    if (value->is_number()) {
+      std::string time = TimeOfCount(value->to_number<double>());
+      if (!time.empty()) return time;
+    }
     if (!value->is_string()) continue;
     std::string written(value->as_string());
     if (written.size() > kLongestTime) continue;
@@ -317,11 +319,7 @@ std::optional<std::pair<Json, size_t>> ReadFields(std::string_view line) {
   const size_t begin = line.find("{\"");
   if (begin < kLongestPrefix && line.ends_with('}')) {
     auto parsed = text::ParseJsonLeniently(line.substr(begin));
-    if (parsed && parsed->is_object()) {
-      const Json* const source = text::Find(*parsed, {"_source"});  // Elasticsearch's
-      const bool has_source = source != nullptr && source->is_object();
-      return std::pair(has_source ? Json(*source) : std::move(*parsed), begin);
-    }
+    if (parsed && parsed->is_object()) return std::pair(std::move(*parsed), begin);
   }
   static constexpr auto kFirst =
       std::to_array<std::string_view>({"time=", "timestamp=", "ts=", "level=", "lvl="});
@@ -365,7 +363,8 @@ void TakeInner(Record& record, const Record& inner) {
   record.lines = inner.lines;
 }
 
-std::optional<Record> ReadRecord(std::string_view line, const RanksOfPids& ranks, int wraps = 0) {
+std::optional<Record> ReadRecord(std::string_view line, const RanksOfPids& ranks_of_pids,
+                                 int wraps = 0) {
   line = line.substr(0, line.find_last_not_of(" \t\r\n") + 1);
   const auto read = wraps < kMostWraps ? ReadFields(line) : std::nullopt;
   const Json fields = read ? Unwrapped(read->first) : Json();
@@ -375,6 +374,10 @@ std::optional<Record> ReadRecord(std::string_view line, const RanksOfPids& ranks
   const std::string pod = PodPrefixOf(fields);
   const std::string of_tag = pod.empty() ? PodPrefixOf(fields, before) : "";
   record.before = of_tag.empty() ? std::string(before) + pod : of_tag;
+  // The containers of several pods have the same PIDs.
+  static const RanksOfPids kNone;
+  const bool has_pod = !pod.empty() || !of_tag.empty();
+  const RanksOfPids& ranks = has_pod ? kNone : ranks_of_pids;
   record.time = TimeOf(fields);
   if (!record.time.empty()) record.time += " ";
   const Json* const payload = text::Find(fields, {"jsonPayload"});
@@ -400,8 +403,7 @@ std::optional<Record> ReadRecord(std::string_view line, const RanksOfPids& ranks
   std::string below = is_whole ? "" : EcsTracebackOf(fields);
   if (!is_whole && below.empty()) below = TracebackIn(fields);
   const std::string rank = RankOf(fields);
-  // The containers of several pods have the same PIDs.
-  if (rank.empty() && PodPrefixOf(fields).empty()) record.before += RankOfProcess(fields, ranks);
+  if (rank.empty()) record.before += RankOfProcess(fields, ranks);
   TakeRank(record, rank);
   record.head = rank + LevelOf(fields, is_whole || !below.empty());
   if (logged.starts_with(kTracebackHeader)) record.lines.emplace_back();
@@ -417,7 +419,7 @@ bool HasText(const Json& record) {
 }
 
 // Whether each line of a traceback is a record of its own, and whether these name ranks: no two
-// nodes have the same. Their numbers are then prefixes, and the records are without levels.
+// nodes or pods have the same. Their numbers are then prefixes, and the records are without levels.
 bool AreLinesOfRanks(const std::vector<std::string_view>& lines, const RanksOfPids& pids) {
   const bool are_lines = std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
     return line.find("\"  File \\\"") != line.npos;
@@ -427,9 +429,17 @@ bool AreLinesOfRanks(const std::vector<std::string_view>& lines, const RanksOfPi
   for (const std::string_view line : lines) {
     const auto record = ReadRecord(line, pids);
     if (!record || !record->rank) continue;
-    if (nodes.try_emplace(*record->rank, record->node).first->second != record->node) return false;
+    const std::string node = record->node + std::string(ReadLogLine(record->before).pod);
+    if (nodes.try_emplace(*record->rank, node).first->second != node) return false;
   }
   return nodes.size() > 1;
+}
+
+// The time that a record has in one of TimeOf's forms.
+std::optional<base::Time> MomentOf(std::string_view written) {
+  if (const auto time = base::ParseRfc3339(written)) return *time;
+  const auto stamp = ReadOwnStamp(written);
+  return stamp ? std::optional(stamp->time) : std::nullopt;
 }
 
 // Whether these times, read from the end of a log to its beginning, only become later, as logcli
@@ -437,7 +447,7 @@ bool AreLinesOfRanks(const std::vector<std::string_view>& lines, const RanksOfPi
 bool IsNewestFirst(const std::vector<std::string>& times) {
   base::Time last = base::Time::min();
   for (const std::string& written : times) {
-    const auto time = base::ParseRfc3339(base::Trim(written));
+    const auto time = MomentOf(base::Trim(written));
     if (!time || *time < last) return false;
     last = *time;
   }
@@ -485,13 +495,13 @@ std::string WithoutJsonRecords(const std::vector<std::string_view>& lines) {
 }
 
 std::string LinesOfJsonDocument(std::string_view text) {
-  std::vector<std::pair<std::string, std::string>> records;  // their times, and lines
+  std::vector<std::pair<std::optional<base::Time>, std::string>> records;  // and their lines
   bool has_text = false;
   for (const Json& one : RecordsOfDocument(text)) {
     const Json fields = Unwrapped(one);
     if (!IsLoggers(fields)) return "";
     has_text = has_text || HasText(fields);
-    records.emplace_back(TimeOf(fields), text::ToJson(one));
+    records.emplace_back(MomentOf(TimeOf(fields)), text::ToJson(one));
   }
   if (!has_text) return "";
   const auto is_earlier = [](const auto& one, const auto& other) {
@@ -499,7 +509,7 @@ std::string LinesOfJsonDocument(std::string_view text) {
   };
   if (is_earlier(records.back(), records.front())) std::reverse(records.begin(), records.end());
   const bool have_times = std::none_of(records.begin(), records.end(),
-                                       [](const auto& record) { return record.first.empty(); });
+                                       [](const auto& record) { return !record.first; });
   if (have_times) std::stable_sort(records.begin(), records.end(), is_earlier);
   std::string lines;
   for (const auto& [time, line] : records) lines += line + "\n";
@@ -508,6 +518,7 @@ std::string LinesOfJsonDocument(std::string_view text) {
 
 bool AreJsonRecords(std::string_view text) {
   constexpr size_t kEnough = 20;
+  text = base::Trim(text);
   size_t read = 0;
   for (std::string_view rest = text; read < kEnough && !rest.empty(); ++read) {
     const size_t end = rest.find('\n');

@@ -8,6 +8,7 @@
 
 #include "answers/files/read_log.h"
 #include "answers/verdict.h"
+#include "base/strings.h"
 
 namespace answers {
 namespace {
@@ -239,6 +240,47 @@ TEST(JsonRecord, APidIsOfTheRankInTheLaunchersTable) {
   EXPECT_NE(TellOf(log).rank, 5);
 }
 
+TEST(JsonRecord, APidInACollectorsRecordIsThatOfItsPodOnly) {
+  const std::string table =
+      "Root Cause (first observed failure):\n[0]:\n  rank      : 5 (local_rank: 5)\n"
+      "  exitcode  : 1 (pid: 37)\n";
+  const auto text_of = [&table](const std::string& record) {
+    const std::vector<std::string> lines = base::Split(table + record, '\n');
+    const std::string text = WithoutJsonRecords({lines.begin(), lines.end()});
+    return text.substr(text.find("(pid: 37)\n") + 10);
+  };
+  const std::string inner = R"({"level": "error", "message": "failed", "pid": 37})";
+  std::string quoted;
+  for (const char c : inner) quoted += c == '"' ? "\\\"" : std::string(1, c);
+  EXPECT_EQ(text_of(inner), "[rank5]: ERROR failed\n");
+  EXPECT_EQ(text_of(R"({"stream": "stderr", "log": ")" + quoted + "\"}"),
+            "[rank5]: ERROR failed\n");
+  EXPECT_EQ(text_of(R"({"kubernetes": {"pod_name": "a-1"}, "log": ")" + quoted + "\"}"),
+            "[pod/a-1/pytorch] ERROR failed\n");
+}
+
+TEST(JsonRecord, TheTimesOfADocumentAreComparedAsTimes) {
+  const auto record = [](const char* time, const char* text) {
+    return R"({"timestamp": ")" + std::string(time) + R"(", "message": ")" + text + R"("})";
+  };
+  const std::string lines = LinesOfJsonDocument(
+      "[" + record("2026-03-02T10:11:04.123456Z", "second") + "," +
+      record("2026-03-02T10:11:04.123Z", "first") + "," + record("2026-03-02T10:11:05Z", "fourth") +
+      "," + record("2026-03-02T11:11:04.5+01:00", "third") + "]");
+  size_t at = 0;
+  for (const char* const text : {"first", "second", "third", "fourth"}) {
+    const size_t found = lines.find(text);
+    EXPECT_NE(found, lines.npos);
+    EXPECT_GE(found, at) << lines;
+    at = found;
+  }
+}
+
+TEST(JsonRecord, ANumberThatIsNoTimeLeavesTheTimeToTheNextKey) {
+  EXPECT_TRUE(Unfolded(R"({"time": 12.5, "timestamp": "2026-03-02T10:11:04Z", "message": "a"})")
+                  .starts_with("2026-03-02T10:11:04Z"));
+}
+
 TEST(JsonRecord, ThePodsNumberInItsJobIsItsRank) {
   const auto record = [](const std::string& labels, const std::string& pod,
                          const std::string& text) {
@@ -299,6 +341,16 @@ TEST(JsonRecord, EachLineOfATracebackMayBeARecordOfItsRank) {
       5);
   EXPECT_EQ(judge(R"("rank": 1, "host": "n1")", R"("rank": 1, "host": "n2")").rank, std::nullopt)
       << "a local rank";
+  const auto of_pod = [](const std::string& pod, const std::string& rank) {
+    return R"("kubernetes": {"pod_name": "j-)" + pod + R"("}, "rank": )" + rank;
+  };
+  const std::string of_first = "{\"level\": \"INFO\", \"message\": \"ready\", ";
+  const auto judge_beside = [&](const std::string& first, const std::string& lost) {
+    return judge(of_pod("a", "3"), lost, of_first + first + "}\n").rank;
+  };
+  EXPECT_EQ(judge_beside(of_pod("a", "0"), of_pod("b", "4")), 3);
+  EXPECT_EQ(judge_beside(of_pod("b", "0"), of_pod("b", "3")), std::nullopt)
+      << "a local rank of two pods";
 }
 
 }  // namespace

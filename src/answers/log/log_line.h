@@ -32,9 +32,8 @@ struct LogLine {
 // (MVAPICH), "worker-1  | " (docker compose), "a-worker-0 pytorch " and "a-node-0-2-x7f2k node "
 // (stern), "(TrainWorker pid=7, ip=10.0.0.2) " (Ray), "Mar 02 10:11:04 HOST PROGRAM[7]: " (syslog),
 // "ERROR\t2026-03-02 10:11:04 +0000\tworkerpool1-0\t" (Vertex AI), "{pod="a-worker-0"} " (logcli),
-// "[2026-03-02 10:11:04] " or the
-// same without brackets (loggers). Stamps of other loggers are read and kept. The text is a part of
-// `line`.
+// "[2026-03-02 10:11:04] " or the same without brackets (loggers). Stamps of other loggers are read
+// and kept. The text is a part of `line`.
 LogLine ReadLogLine(std::string_view line);
 
 // Without the sequences that colour a terminal, also where a copy of the log lost their first

@@ -40,23 +40,6 @@ std::string ShapeOf(std::string_view text) {
   return shape;
 }
 
-// Whether the word directly before "rank" makes it another number: "local rank", "LoRA rank".
-bool IsOfOther(std::string_view before) {
-  static constexpr auto kOthers = std::to_array<std::string_view>(
-      {"local", "node",     "group",   "lora",     "dp",       "tp",     "pp",
-       "ep",    "machine",  "worker",  "matrix",   "data",     "tensor", "pipeline",
-       "model", "expert",   "context", "sequence", "parallel", "cp",     "sp",
-       "mp",    "instance", "replica", "host",     "server",   "stage",  "shard",
-       "peer",  "remote",   "src",     "dst",      "target"});
-  const size_t end = before.find_last_not_of(" =:[(");
-  if (end == std::string_view::npos || before.ends_with("  ")) return false;
-  const size_t begin =
-      before.find_last_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", end);
-  const std::string word =
-      base::ToLower(before.substr(begin == std::string_view::npos ? 0 : begin + 1, end - begin));
-  return std::find(kOthers.begin(), kOthers.end(), word) != kOthers.end();
-}
-
 // Reads the signs between "rank" and its number: "=", ":", ": " and, in brackets, a blank or none.
 std::optional<std::string_view> SignsAt(std::string_view rest, bool is_in_brackets) {
   for (const std::string_view signs : {"\": ", "\":", "=", ": ", ":"}) {
@@ -76,7 +59,7 @@ std::optional<Field> ReadFieldAt(std::string_view text, size_t at, size_t key_si
   const bool is_in_bars = at == 0 || text.substr(0, at).ends_with("| ");
   const bool is_in_brackets = before == '[' || before == '(' || before == '<';
   const auto signs = SignsAt(text.substr(at + key.size()), is_in_brackets || is_in_bars);
-  if (!signs || IsOfOther(text.substr(0, at))) return std::nullopt;
+  if (!signs || IsOfOtherRank(text.substr(0, at))) return std::nullopt;
   const size_t digit = at + key.size() + signs->size();
   const size_t end = std::min(text.find_first_not_of("0123456789", digit), text.size());
   const auto rank = RankNumber(text.substr(digit, end - digit));
@@ -244,8 +227,8 @@ class Fields {
       records_ += is_record;
       if (!fields_.back()) continue;
       const Field& field = *fields_.back();
-      Add(by_place_[{field.spelling, field.place}], field.rank);
-      Add(by_spelling_[field.spelling], field.rank);
+      by_place_[{field.spelling, field.place}].Add(field.rank);
+      by_spelling_[field.spelling].Add(field.rank);
       const std::string node =
           line.pod.empty() ? NodeOf(line.text, field.at) : std::string(line.pod);
       std::string& known = nodes_[{field.spelling, field.rank}];
@@ -263,46 +246,34 @@ class Fields {
     if (!fields_[line]) return std::nullopt;
     const Field& field = *fields_[line];
     if (others_.contains(field.spelling)) return std::nullopt;
-    const Count& here = by_place_.at({field.spelling, field.place});
-    const Count& any = by_spelling_.at(field.spelling);
+    const NumbersInPlace& here = by_place_.at({field.spelling, field.place});
+    const NumbersInPlace& any = by_spelling_.at(field.spelling);
     if (field.kind)
       return IsOfProcesses(here, *field.kind) ? std::optional(field.rank) : std::nullopt;
-    const bool is_field = (IsEnough(here) && here.lines * 2 >= records_) ||
-                          (IsEnough(any) && any.lines * 10 >= records_ * 9);
+    const bool is_field = (IsEnough(here) && here.lines() * 2 >= records_) ||
+                          (IsEnough(any) && any.lines() * 10 >= records_ * 9);
     return is_field ? std::optional(field.rank) : std::nullopt;
   }
 
  private:
-  struct Count {
-    size_t lines = 0;
-    std::set<int> ranks;
-    int last = 0;
-    bool falls = false;  // to another number than 0
-  };
-
-  static void Add(Count& count, int rank) {
-    ++count.lines;
-    count.ranks.insert(rank);
-    count.falls = count.falls || (rank > 0 && rank < count.last);
-    count.last = rank;
-  }
-
   // Counters rise, and begin again with 0.
-  bool IsOfProcesses(const Count& here, ProcessNumber kind) const {
+  bool IsOfProcesses(const NumbersInPlace& here, ProcessNumber kind) const {
     constexpr int kMost = 1023;
-    const bool is_counter = kind == ProcessNumber::kUnnamed && !here.falls;
-    return here.ranks.contains(0) && here.ranks.size() > 1 && *here.ranks.rbegin() <= kMost &&
-           here.lines * 10 >= records_ * 8 && !is_counter;
+    const std::set<int>& ranks = here.numbers();
+    const bool is_counter =
+        kind == ProcessNumber::kUnnamed && (!here.Falls() || here.MayBeCounter());
+    return ranks.contains(0) && ranks.size() > 1 && *ranks.rbegin() <= kMost &&
+           here.lines() * 10 >= records_ * 8 && !is_counter;
   }
 
-  static bool IsEnough(const Count& count) {
+  static bool IsEnough(const NumbersInPlace& count) {
     constexpr size_t kFewest = 3;
-    return count.lines >= kFewest || count.ranks.size() > 1;
+    return count.lines() >= kFewest || count.numbers().size() > 1;
   }
 
   std::vector<std::optional<Field>> fields_;  // of the lines
-  std::map<std::pair<std::string, std::string>, Count> by_place_;
-  std::map<std::string, Count> by_spelling_;
+  std::map<std::pair<std::string, std::string>, NumbersInPlace> by_place_;
+  std::map<std::string, NumbersInPlace> by_spelling_;
   std::map<std::pair<std::string, int>, std::string> nodes_;  // by spelling and number
   std::set<std::string> others_;  // spellings of other numbers than ranks
   size_t records_ = 0;

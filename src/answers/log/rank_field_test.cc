@@ -64,7 +64,9 @@ TEST(RankField, MayBeANumberInTheSamePlaceOfMostRecords) {
   }
   for (const char* const form :
        {"2026-05-06 01:10:05,118 ERROR [fold %] $", "2026-05-06 01:10:05,118 ERROR worker %: $",
-        "2026-05-06 01:10:05,118 ERROR [node %] $", "2026-05-06 01:10:05,118 ERROR DP% $"}) {
+        "2026-05-06 01:10:05,118 ERROR [node %] $", "2026-05-06 01:10:05,118 ERROR DP% $",
+        "2026-05-06 01:10:05,118 ERROR [node rank %] $",
+        "2026-05-06 01:10:05,118 ERROR node rank %: $"}) {
     EXPECT_EQ(RankInForm(form), std::nullopt) << form;
   }
 }
@@ -74,6 +76,14 @@ TEST(RankField, OfACounterIsNone) {
   EXPECT_EQ(RankOfRecords(Record(form, 0, "a") + Record(form, 0, "b") + Record(form, 1, "a") +
                           Record(form, 1, "b") + Record(form, 2, "c") + std::string(kBelow)),
             std::nullopt);
+  const auto rank_of = [&form](const std::vector<int>& numbers) {
+    std::string log;
+    for (const int number : numbers) log += Record(form, number, "a");
+    return RankOfRecords(log + std::string(kBelow));
+  };
+  EXPECT_EQ(rank_of({0, 1, 0, 1, 2, 1, 2, 3, 2}), std::nullopt) << "of two processes";
+  EXPECT_EQ(rank_of({0, 1, 2, 3, 1, 2}), std::nullopt) << "of one that was resumed";
+  EXPECT_EQ(rank_of({0, 2, 1, 3, 0, 3, 1, 2}), 2);
 }
 
 TEST(RankField, OfRecordsBesideThoseOfALauncher) {

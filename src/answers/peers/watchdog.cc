@@ -250,19 +250,13 @@ std::optional<int> MissingAtBarrier(std::string_view line, std::optional<int> as
     const std::string_view number = line.substr(name + kRank.size());
     return RankNumber(number.substr(0, number.find_first_not_of("0123456789")));
   }
-  constexpr std::string_view kOfHorovod = " [missing ranks: ";
-  if (const size_t at = line.find(kOfHorovod); at != std::string_view::npos) {
-    const std::string_view number = line.substr(at + kOfHorovod.size());
-    return RankNumber(number.substr(0, number.find(']')));  // of several, none
-  }
-  constexpr std::string_view kOfRecorder = "missing ranks: {";
-  if (const size_t at = line.find(kOfRecorder); at != std::string_view::npos) {
-    const std::string_view number = line.substr(at + kOfRecorder.size());
-    return RankNumber(number.substr(0, number.find('}')));
-  }
-  constexpr std::string_view kAtEnd = ". Missing ranks: ";
-  if (const size_t at = line.find(kAtEnd); at != std::string_view::npos) {
-    return RankNumber(base::Trim(line.substr(at + kAtEnd.size())));
+  static constexpr auto kMissing = std::to_array<std::pair<std::string_view, char>>(
+      {{" [missing ranks: ", ']'}, {"missing ranks: {", '}'}, {". Missing ranks: ", '\n'}});
+  for (const auto& [begin, end] : kMissing) {
+    const size_t at = line.find(begin);
+    if (at == line.npos) continue;
+    const std::string_view number = line.substr(at + begin.size());
+    return RankNumber(base::Trim(number.substr(0, number.find(end))));  // of several, none
   }
   if (const auto late = LateWithId(line, asker)) return late;
   const size_t end = line.find(" failed to pass monitoredBarrier");

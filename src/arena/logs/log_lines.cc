@@ -1,6 +1,7 @@
 #include "arena/logs/log_lines.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace arena {
@@ -8,6 +9,7 @@ namespace {
 
 constexpr size_t kSecondsWidth = std::string_view("2026-07-30T10:00:00").size();
 constexpr size_t kNanosecondDigits = 9;
+constexpr size_t kRecent = 256;
 
 // Turns 2026-07-30T10:00:00.5Z into 2026-07-30T10:00:00.500000000, so that UTC timestamps can be
 // compared as text. Returns "" for anything else.
@@ -53,6 +55,9 @@ void LogLines::Begin() {
   cut_line_.clear();
   skip_ = last_count_;
   is_repeating_ = true;
+  repeated_.clear();
+  std::copy_if(recent_.begin(), recent_.end(), std::inserter(repeated_, repeated_.end()),
+               [this](const std::string& timestamp) { return timestamp > last_; });
   has_progress_ = false;
 }
 
@@ -77,17 +82,24 @@ std::string LogLines::End() {
 }
 
 bool LogLines::IsOld(const std::string& timestamp) const {
-  return is_repeating_ && (timestamp < last_ || (timestamp == last_ && skip_ > 0));
+  return is_repeating_ &&
+         (timestamp < last_ || (timestamp == last_ && skip_ > 0) || repeated_.contains(timestamp));
 }
 
-void LogLines::Skip() {
-  --skip_;
-  is_repeating_ = skip_ > 0;
+void LogLines::Skip(const std::string& timestamp) {
+  if (const auto again = repeated_.find(timestamp); again != repeated_.end()) {
+    repeated_.erase(again);
+  } else if (timestamp == last_) {
+    --skip_;
+    is_repeating_ = skip_ > 0;
+  }
 }
 
 void LogLines::Count(const std::string& timestamp) {
   last_count_ = timestamp == last_ ? last_count_ + 1 : 1;
   last_ = timestamp;
+  recent_.push_back(timestamp);
+  if (recent_.size() > kRecent) recent_.pop_front();
   skip_ = 0;
   is_repeating_ = false;
 }
@@ -126,8 +138,8 @@ void LogLines::EndCut() {
   if (!is_cut_old_) {
     Count(cut_line_);
     open_line_.clear();
-  } else if (cut_line_ == last_) {
-    Skip();
+  } else {
+    Skip(cut_line_);
   }
   cut_line_.clear();
 }
@@ -146,7 +158,7 @@ void LogLines::Take(std::string_view line, std::string& out) {
     return;
   }
   if (IsOld(timestamp)) {
-    if (timestamp == last_) Skip();
+    Skip(timestamp);
     return;
   }
   Count(timestamp);

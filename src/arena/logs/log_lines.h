@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +28,7 @@ inline constexpr size_t kMaxLogLine = 4 << 20;  // longer lines are passed on in
 // If a stream breaks, it is opened again from Since(). The lines that come twice have the same
 // timestamps in the same order, so the ones up to the last one printed are dropped. Behind those,
 // a line may have an earlier timestamp than the line before: the clock was set back, or a runtime
-// read stdout and stderr in threads of their own.
+// read stdout and stderr in threads of their own. Lines long before such a one may come twice.
 class LogLines {
  public:
   explicit LogLines(bool keep_timestamps) : keep_timestamps_(keep_timestamps) {}
@@ -53,7 +55,7 @@ class LogLines {
   void Take(std::string_view line, std::string& out);
   void Show(std::string_view line, std::string& out);
   bool IsOld(const std::string& timestamp) const;
-  void Skip();
+  void Skip(const std::string& timestamp);
   void Count(const std::string& timestamp);
   // Passes on the buffer, of a line that is too long to wait for its end.
   void Cut(std::string& out);
@@ -71,10 +73,12 @@ class LogLines {
   bool is_cut_old_ = false;  // printed before: not to be printed again
   bool has_progress_ = false;
   std::string buffer_;
-  std::string last_;           // timestamp of the last line printed, comparable as text
-  size_t last_count_ = 0;      // lines printed with that timestamp
-  size_t skip_ = 0;            // how many of them are still to be dropped
-  bool is_repeating_ = false;  // the stream may still bring lines that were printed
+  std::string last_;                     // timestamp of the last line printed, comparable as text
+  std::deque<std::string> recent_;       // those of the lines before it, too
+  std::multiset<std::string> repeated_;  // of these, the later ones that are still to be dropped
+  size_t last_count_ = 0;                // lines printed with that timestamp
+  size_t skip_ = 0;                      // how many of them are still to be dropped
+  bool is_repeating_ = false;            // the stream may still bring lines that were printed
 };
 
 }  // namespace arena

@@ -58,6 +58,19 @@ TEST(LogLines, ShowsWhatIsWrittenAfterTheClockWasSetBack) {
   EXPECT_EQ(lines.Feed(Stamp(1, "d") + Stamp(1, "half") + Stamp(0, "e") + Stamp(3, "f")), "e\nf\n");
 }
 
+TEST(LogLines, ShowsNoLineTwiceThatIsLaterThanTheLast) {
+  LogLines lines(false);
+  lines.Begin();
+  const std::string printed = Stamp(7, "a") + Stamp(8, "b") + Stamp(8, "c") + Stamp(2, "d");
+  EXPECT_EQ(lines.Feed(printed), "a\nb\nc\nd\n");
+  lines.Begin();
+  EXPECT_EQ(lines.Feed(Stamp(7, "a") + Stamp(8, "b")), "") << "the stream breaks again";
+  lines.Begin();
+  EXPECT_EQ(lines.Feed(printed + Stamp(8, "e") + Stamp(1, "f")), "e\nf\n");
+  lines.Begin();
+  EXPECT_EQ(lines.Feed(Stamp(9, "of a new file")), "of a new file\n");
+}
+
 TEST(LogLines, ShowsALineThatHasNoEndYetAndEachByteOnce) {
   LogLines lines(false);
   lines.ShowOpenLine();

@@ -12,9 +12,11 @@ namespace base {
 namespace {
 
 void (*also_say)(const std::string& line) = nullptr;
+std::terminate_handler handler_before = nullptr;  // says what it was, and aborts
 
 void ReportAndExit() {
   const std::string limit = LimitOf(std::current_exception());
+  if (limit.empty() && handler_before != nullptr) handler_before();
   if (limit.empty()) std::abort();
   LogError("{}", limit);
   if (also_say != nullptr) also_say(limit);
@@ -41,7 +43,8 @@ std::string LimitOf(const std::exception_ptr& exception) {
 
 void ReportUncaughtLimits(void (*say)(const std::string& line)) {
   also_say = say;
-  std::set_terminate(ReportAndExit);
+  const std::terminate_handler before = std::set_terminate(ReportAndExit);
+  if (before != ReportAndExit) handler_before = before;
 }
 
 }  // namespace base

@@ -11,7 +11,8 @@ namespace base {
 std::string LimitOf(const std::exception_ptr& exception);
 
 // From here on, an exception that nobody catches and that LimitOf knows ends the program with exit
-// code 1 and one line of the log, in place of an abort. `say` gets that line, too.
+// code 1 and one line of the log, in place of an abort. `say` gets that line, too. Others are
+// reported as before. Of several calls the last one counts.
 void ReportUncaughtLimits(void (*say)(const std::string& line) = nullptr);
 
 }  // namespace base

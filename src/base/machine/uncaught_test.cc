@@ -1,6 +1,7 @@
 #include "base/machine/uncaught.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <exception>
@@ -36,6 +37,19 @@ TEST(Uncaught, ALimitEndsTheProgramWithOneLine) {
         throw_it();
       },
       ::testing::ExitedWithCode(1), "thread can be started.*\n.*thread can be started");
+}
+
+TEST(Uncaught, AnotherExceptionIsNamedBeforeTheProgramAborts) {
+  const auto throw_it = []() noexcept {
+    std::rethrow_exception(std::make_exception_ptr(std::runtime_error("something else")));
+  };
+  EXPECT_EXIT(
+      {
+        ReportUncaughtLimits();
+        ReportUncaughtLimits();
+        throw_it();
+      },
+      ::testing::KilledBySignal(SIGABRT), "runtime_error.*something else");
 }
 
 }  // namespace

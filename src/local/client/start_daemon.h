@@ -12,7 +12,8 @@
 
 namespace local::daemon {
 
-// The niceness and soft limits of the shell. Jobs inherit the daemon's.
+// The niceness of the shell, and its soft limits of memory, CPU time and files' sizes. Jobs inherit
+// the daemon's.
 enum class ShellLimits { kShed, kKept };
 
 // Returns when the daemon listens. Otherwise the daemon's message is the error, or kCancelled when

@@ -17,12 +17,14 @@ using text::Json;
 using Records = std::vector<Json>;
 
 constexpr size_t kLargestDocument = 64 * 1024 * 1024;
+constexpr size_t kMostRepeated = 4 * kLargestDocument;  // of labels and names, in all records
 
 // Loki's {"stream": {"pod": ...}, "values": [["1741687000000000000", "the line"], ...]}.
 bool AddStream(const Json& stream, Records& records) {
   const text::Array* const values = text::FindArray(stream, {"values"});
   const text::Object* const labels = text::FindObject(stream, {"stream"});
   if (values == nullptr || labels == nullptr) return false;
+  if (text::ToJson(*labels).size() * values->size() > kMostRepeated) return false;
   for (const Json& value : *values) {
     const auto* const pair = value.if_array();
     if (pair == nullptr || pair->size() < 2) return false;
@@ -62,11 +64,14 @@ Records RecordsOfFields(const text::Array& rows) {
 // {"columns": [{"name": "LogMessage"}, ...], "rows": [["...", ...], ...]} of Log Analytics.
 Records RecordsOfTable(const Json& table) {
   std::vector<std::string> names;
+  size_t size = 0;
   for (const Json& column : text::Items(table, {"columns"})) {
-    names.emplace_back(text::GetString(column, {"name"}));
+    size += names.emplace_back(text::GetString(column, {"name"})).size();
   }
+  const text::Array& rows = text::Items(table, {"rows"});
+  if (size * rows.size() > kMostRepeated) return {};
   Records records;
-  for (const Json& row : text::Items(table, {"rows"})) {
+  for (const Json& row : rows) {
     const auto* const values = row.if_array();
     if (values == nullptr || values->size() != names.size()) return {};
     text::Object record;
@@ -163,9 +168,10 @@ Records RecordsOfCommas(std::string_view text) {
   const auto names = TakeRow(text);
   if (!names) return {};
   std::vector<std::string> keys;
+  size_t size = 0;
   for (const std::string& name : *names) {
     const std::string_view key = KeyOfColumn(name);
-    keys.emplace_back(key.empty() ? std::string_view(name) : key);
+    size += keys.emplace_back(key.empty() ? std::string_view(name) : key).size();
   }
   for (const std::string_view key : {"timestamp", "message"}) {
     if (std::count(keys.begin(), keys.end(), key) != 1) return {};
@@ -173,12 +179,19 @@ Records RecordsOfCommas(std::string_view text) {
   Records records;
   while (!text.empty()) {
     const auto cells = TakeRow(text);
-    if (!cells || cells->size() != keys.size()) return {};
+    if (!cells || cells->size() != keys.size() || size * records.size() > kMostRepeated) return {};
     text::Object record;
     for (size_t i = 0; i < keys.size(); ++i) record[keys[i]] = (*cells)[i];
     records.emplace_back(std::move(record));
   }
   return records;
+}
+
+// Whether the first line may be a whole object, and the second one begins another.
+bool HasARecordOnEachLine(std::string_view text) {
+  const size_t end = text.find('\n');
+  return end != text.npos && base::Trim(text.substr(0, end)).ends_with('}') &&
+         text.substr(end + 1).starts_with('{');
 }
 
 }  // namespace
@@ -192,6 +205,7 @@ std::vector<Json> RecordsOfDocument(std::string_view text) {
   if (!is_array && !is_object) return {};
   const char second = base::Trim(text.substr(1)).front();
   if (is_array && second != '{' && second != '[') return {};
+  if (is_object && HasARecordOnEachLine(text)) return {};
   Records records;
   const auto document = text::ParseJsonLeniently(text);
   if (document) {

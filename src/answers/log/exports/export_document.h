@@ -13,7 +13,8 @@ namespace answers {
 // columns of CloudWatch Insights and Log Analytics, of indented objects one after another
 // (journalctl -o json-pretty, jq), and of tables with commas whose first row names a column of
 // times, then called "timestamp", and one of texts, "message". All are objects. Empty for another
-// text, for a log that has a record on each line, and for a text over 64 MiB.
+// text, for a log that has a record on each line, for a text over 64 MiB, and for one whose labels
+// or names of columns would take more than 256 MiB in all its records.
 std::vector<text::Json> RecordsOfDocument(std::string_view text);
 
 }  // namespace answers

@@ -191,6 +191,29 @@ TEST(ExportDocument, JournaldsBytesAreAText) {
   EXPECT_EQ(TellBy(log).line, "KeyError: 'lr'");
 }
 
+TEST(ExportDocument, WhatItsRecordsHaveInCommonIsBounded) {
+  const std::string name(1 << 20, 'x');
+  std::string pairs, rows, lines;
+  for (int i = 0; i < 300; ++i) {
+    pairs += std::string(i > 0 ? "," : "") + R"(["1772446264000000000", "a"])";
+    rows += std::string(i > 0 ? "," : "") + R"(["a"])";
+    lines += "1772446264,a,b\n";
+  }
+  EXPECT_TRUE(RecordsOfDocument(R"({"data": {"result": [{"stream": {"pod": ")" + name +
+                                R"("}, "values": [)" + pairs + "]}]}}")
+                  .empty());
+  EXPECT_TRUE(RecordsOfDocument(R"({"tables": [{"columns": [{"name": ")" + name +
+                                R"("}], "rows": [)" + rows + "]}]}")
+                  .empty());
+  EXPECT_TRUE(RecordsOfDocument("time,message," + name + "\n" + lines).empty());
+  EXPECT_EQ(RecordsOfDocument("time,message,x\n" + lines).size(), 300U);
+}
+
+TEST(ExportDocument, ALogOfRecordsIsNone) {
+  EXPECT_TRUE(RecordsOfDocument("{\"msg\": \"a\"}\r\n{\"msg\": \"b\"}\n").empty());
+  EXPECT_EQ(RecordsOfDocument("{\"events\": [{\"message\": \"a\"}\n]}").size(), 1U);
+}
+
 TEST(ExportDocument, OtherDocumentsHaveNone) {
   for (const char* const text :
        {"", "{", "{}", "[]", "[1, 2]", R"([["a", "b"]])", R"({"events": [1]})",
@@ -202,7 +225,7 @@ TEST(ExportDocument, OtherDocumentsHaveNone) {
   }
   for (const char* const text :
        {R"({"events": [{"loss": 1}]})", R"({"loss": 0.3, "step": 4})", "{\"time\": 3}\n",
-        R"({"events": [{"time": 1772446264}], "failures": []})", ""}) {
+        R"({"events": [{"time": 1772446264}], "failures": []})", "", "\n \n"}) {
     EXPECT_FALSE(AreJsonRecords(text)) << text;
   }
 }
