@@ -49,7 +49,7 @@ class Shell:
         with open(cluster.path("home", ".gitconfig"), "w") as file:
             file.write(f'[url "file://{repository}"]\n\tinsteadOf = {ADDRESS}\n')
 
-    def __call__(self, line, code=0, timeout=120):
+    def __call__(self, line, code=0, timeout=300):
         env = {**self.cluster.env, "PATH": self.cluster.path("bin") + ":" + self.cluster.env["PATH"]}
         done = subprocess.run(["bash", "-c", line], env=env, cwd=self.cluster.path("home"), text=True,
                               capture_output=True, timeout=timeout, stdin=subprocess.DEVNULL)

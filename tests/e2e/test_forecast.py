@@ -112,9 +112,9 @@ def test_forecasts_are_measured_by_what_became_of_jobs_that_waited(two_gpus):
     two_gpus.wait("c", "PENDING")
     os.unlink(gate)
     two_gpus.wait("c", "SUCCEEDED")
-    accuracy = asked(two_gpus, "--gpus=1")["accuracy"]
+    accuracy = await_true(lambda: (found := asked(two_gpus, "--gpus=1")["accuracy"])["runs"] and found)
     # Starting "a" or "b" may take long on a busy machine, and then counts as a wait.
-    assert 1 <= accuracy["runs"] <= 3 and accuracy["p90Seconds"] < 60
+    assert accuracy["runs"] <= 3 and accuracy["p90Seconds"] < 60
 
 
 @pytest.mark.parametrize("words, told", [(("--gpus=-1",), "--gpus"), (("--nodes=0",), "--nodes"), (("--timeout=-1s",), "--timeout"),
