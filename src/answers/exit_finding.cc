@@ -16,9 +16,6 @@
 namespace answers {
 namespace {
 
-constexpr std::string_view kAdviceOnBusError =
-    "Check whether /dev/shm is full while it runs, and whether its files were cut short.";
-
 std::string LastWords(const Rank& rank) {
   const size_t last = LastSaid(rank.lines);
   if (last == rank.lines.size()) return "";
@@ -69,7 +66,7 @@ constexpr auto kSignalEnds = std::to_array<SignalEnd>({
      "Run it again when you want it to go on, with nohup, tmux or as a job.", Level::kConsequence},
     {SIGBUS, "native-crash",
      "it was killed by SIGBUS: a full /dev/shm or a file cut short does that", Advice::kFixFirst,
-     kAdviceOnBusError},
+     "Check whether /dev/shm is full while it runs, and whether its files were cut short."},
     {SIGKILL, kUnknown, "it was killed by SIGKILL; these data do not say by whom", Advice::kNone,
      "Look at the kernel's log (dmesg) for an oom-kill, and at whoever may end processes here."},
     {SIGTERM, kUnknown, "it was asked to end (SIGTERM); these data do not say by whom",
@@ -167,8 +164,7 @@ void AskWitnesses(const Rank& rank, Finding& found) {
   if (IsConsequence(found.level)) return;
   for (const Fact& witness : rank.witnesses) {
     const Rule* const rule = RuleForWitness(witness.text);
-    const bool is_bus_error = IsOfBusError(found);
-    const std::string_view kind = is_bus_error ? kUnknown : found.kind;
+    const std::string_view kind = IsOfBusError(found) ? kUnknown : found.kind;
     if (rule == nullptr || !rule->Overrules(kind)) continue;
     // A full disk alone does not prove that the program needed it.
     const bool is_known = kind != kUnknown;

@@ -139,22 +139,30 @@ TEST(FirstRank, AReplicaOfVertexAiIsARank) {
 }
 
 TEST(FirstRank, AfterAllStepsOfATrainingNoneHasFailed) {
-  const std::string caught =
-      "[rank2]: Traceback (most recent call last):\n[rank2]:   File \"/w/t.py\", line 7, in f\n"
-      "[rank2]:     torch.compile(m)\n[rank2]: ImportError: cannot import name 'triton_key'\n";
-  const std::string steps = "step 0 | loss 2.9\nstep 30 | loss 2.8\nstep 60 | loss 2.7\n";
+  const std::string raised =
+      "[rank2]: Traceback (most recent call last):\n[rank2]:   File \"/w/t.py\", line 7, in f\n";
+  const std::string error = "[rank2]: ImportError: cannot import name 'triton_key'\n";
   const auto kind = [](const std::string& log) {
     return Explain(ReadLogs({{"train.log", log}})).kind;
   };
-  for (const char* const end :
-       {"`Trainer.fit` stopped: `max_epochs=3` reached.\n", "Training complete\nsaved to /m\n",
-        "{'train_runtime': 81.2, 'train_samples_per_second': 9.1, 'epoch': 3.0}\n"}) {
-    EXPECT_EQ(kind(caught + steps + end), "unknown") << end;
-    EXPECT_EQ(kind(steps + caught + end), "version-mismatch") << end;
-    EXPECT_EQ(kind(caught + steps), "version-mismatch");
-    EXPECT_EQ(kind(caught + steps + end + "srun: error: n1: task 2: Exited with exit code 1\n"),
-              "version-mismatch")
-        << end;
+  for (const std::string& caught : {raised + "[rank2]:     torch.compile(m)\n" + error,
+                                    raised + error + "falling back to eager\n"}) {
+    for (const std::string mark : {" | loss 2.", " loss 2."}) {
+      const std::string two_steps = "step 0" + mark + "9\nstep 30" + mark + "8\n";
+      const std::string steps = two_steps + "step 60" + mark + "7\n";
+      EXPECT_EQ(kind(caught + two_steps), "version-mismatch");
+      EXPECT_EQ(kind(caught + steps), "version-mismatch");
+      for (const char* const end :
+           {"`Trainer.fit` stopped: `max_epochs=3` reached.\n", "Training complete\nsaved to /m\n",
+            "{'train_runtime': 81.2, 'train_samples_per_second': 9.1, 'epoch': 3.0}\n"}) {
+        EXPECT_EQ(kind(caught + steps + end), "unknown") << end;
+        EXPECT_EQ(kind(caught + end), "version-mismatch") << "no rank worked on";
+        EXPECT_EQ(kind(steps + caught + end), "version-mismatch") << end;
+        EXPECT_EQ(kind(caught + steps + end + "srun: error: n1: task 2: Exited with exit code 1\n"),
+                  "version-mismatch")
+            << end;
+      }
+    }
   }
 }
 
@@ -912,20 +920,6 @@ TEST(FirstRank, OfVertexAisReplicasAndOfNemosFiles) {
             9);
 }
 
-TEST(FirstRank, ATrainingThatFinishedHasLostNoRank) {
-  const std::string caught =
-      "[rank2]: Traceback (most recent call last):\n[rank2]:   File \"/w/t.py\", line 7, in f\n"
-      "[rank2]: ImportError: cannot import name 'triton_key'\nfalling back to eager\n";
-  const std::string end = "`Trainer.fit` stopped: `max_epochs=3` reached.\n";
-  const auto kind_of = [](const std::string& log) {
-    return Explain(ReadLogs({{"train.log", log}})).kind;
-  };
-  EXPECT_EQ(kind_of(caught + "step 0 loss 2.9\nstep 30 loss 2.8\nstep 60 loss 2.7\n" + end),
-            "unknown");
-  EXPECT_EQ(kind_of(caught + end), "version-mismatch") << "no rank worked on";
-  EXPECT_EQ(kind_of(caught + "step 0 loss 2.9\nstep 30 loss 2.8\n"), "version-mismatch");
-}
-
 TEST(FirstRank, HorovodNamesARankThatHasPrintedNothing) {
   const std::string of = "[1,0]<stderr>:";
   const Evidence evidence = ReadLogs(
@@ -950,8 +944,7 @@ TEST(FirstRank, AnErrorRateInTheLastLineIsNoFailure) {
 }
 
 TEST(FirstRank, PodsSayTheirRanksInWordsOfTheirPrograms) {
-  const std::string raised =
-      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\nKeyError: 'k'\n";
+  const std::string raised = RaisedBelow("KeyError: 'k'");
   const auto log_of = [&raised](const std::string& zero, const std::string& five) {
     std::string log = "[pod/llm-0-q1/trainer] " + zero + "\n[pod/llm-5-m9/trainer] " + five + "\n";
     for (const std::string& line : base::Split(raised, '\n')) {
@@ -969,9 +962,8 @@ TEST(FirstRank, PodsSayTheirRanksInWordsOfTheirPrograms) {
 
 TEST(FirstRank, WhatIsIrrecoverableIsNotHandled) {
   const std::string log =
-      "2024-02-02 02:26:02 | ERROR | fairseq.trainer | OOM during optimization, irrecoverable\n"
-      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\n"
-      "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.10 GiB.\n"
+      "2024-02-02 02:26:02 | ERROR | fairseq.trainer | OOM during optimization, irrecoverable\n" +
+      RaisedBelow("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.10 GiB.") +
       "make: *** [Makefile:22: train] Error 1\n";
   EXPECT_EQ(Explain(ReadLogs({{"x.log", log}})).kind, "cuda-out-of-memory");
 }

@@ -59,9 +59,12 @@ bool HasTrainedToTheEnd(const File& file) {
     if (base::Trim(text).empty()) continue;
     if (MentionsFailure(text)) return has_ended && steps >= kFewestSteps;
     if (line->HasSource()) continue;
-    if (!has_ended && !EndsTraining(text) && ++behind > kMostBehind) return false;
-    steps += has_ended && IsProgress(text);
-    has_ended = has_ended || EndsTraining(text);
+    if (has_ended) {
+      steps += IsProgress(text);
+      continue;
+    }
+    has_ended = EndsTraining(text);
+    if (!has_ended && ++behind > kMostBehind) return false;
   }
   return false;
 }

@@ -126,7 +126,7 @@ std::string_view StemOf(std::string_view path) {
   const size_t file = path.rfind('/') + 1;  // 0 if there is none
   const std::string_view name = path.substr(file);
   const std::string_view stem = WithoutTime(name.substr(0, name.find('.')));
-  if (EndOfPod(stem) != stem.npos) return stem.substr(0, EndOfPod(stem));
+  if (const size_t end = EndOfPod(stem); end != stem.npos) return stem.substr(0, end);
   if (file == 0) return stem;
   std::string_view folder = path.substr(0, file - 1);
   folder = folder.substr(folder.rfind('/') + 1);

@@ -39,13 +39,6 @@ struct Record {
   std::vector<std::string> lines;
 };
 
-std::string_view FirstString(const Json& record, Keys keys) {
-  for (const text::Path key : keys) {
-    if (const std::string_view found = text::GetString(record, key); !found.empty()) return found;
-  }
-  return "";
-}
-
 bool HasAnyOf(const Json& record, Keys keys) {
   return std::any_of(keys.begin(), keys.end(),
                      [&](text::Path key) { return text::Find(record, key) != nullptr; });

@@ -32,8 +32,7 @@ std::string LimitOf(const std::exception_ptr& exception) {
   } catch (const std::system_error& error) {
     if (error.code() != std::errc::resource_unavailable_try_again) return "";
     return "no further thread can be started: the limit of processes (ulimit -u, or a "
-           "container's), "
-           "or of memory (ulimit -v), is reached";
+           "container's), or of memory (ulimit -v), is reached";
   } catch (const std::bad_alloc&) {
     return "out of memory: the machine's, or what this process may use (ulimit -v), is used up";
   } catch (...) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <optional>
 #include <string_view>
 
@@ -17,13 +16,6 @@ namespace {
 using text::Json;
 
 constexpr size_t kLongestPodName = 253;  // of Kubernetes' objects
-
-std::string_view FirstName(const Json& record, std::initializer_list<text::Path> keys) {
-  for (const text::Path key : keys) {
-    if (const std::string_view found = text::GetString(record, key); !found.empty()) return found;
-  }
-  return "";
-}
 
 // The number of a pod in its Job, by the label of Kubernetes as collectors write it:
 // "k8s-pod/batch_kubernetes_io/job-completion-index". "" if it may not be the only Job.
@@ -91,45 +83,52 @@ std::string TagIn(const Json& record, std::string_view key) {
 }
 
 std::string PodOf(const Json& record) {
-  const std::string_view pod = FirstName(record, {{"kubernetes", "pod_name"},
-                                                  {"kubernetes", "pod", "name"},
-                                                  {"resource", "labels", "pod_name"},
-                                                  {"resource", "k8s.pod.name"},
-                                                  {"ResourceAttributes", "k8s.pod.name"},
-                                                  {"pod_name"},
-                                                  {"k8s.pod.name"},
-                                                  {"kubernetes.pod_name"},
-                                                  {"labels", "pod"},
-                                                  {"labels", "pod_name"},
-                                                  {"labels", "k8s_pod_name"},
-                                                  {"fields", "pod"},
-                                                  {"podName"},
-                                                  {"PodName"}});
+  const std::string_view pod = FirstString(record, {{"kubernetes", "pod_name"},
+                                                    {"kubernetes", "pod", "name"},
+                                                    {"resource", "labels", "pod_name"},
+                                                    {"resource", "k8s.pod.name"},
+                                                    {"ResourceAttributes", "k8s.pod.name"},
+                                                    {"pod_name"},
+                                                    {"k8s.pod.name"},
+                                                    {"kubernetes.pod_name"},
+                                                    {"labels", "pod"},
+                                                    {"labels", "pod_name"},
+                                                    {"labels", "k8s_pod_name"},
+                                                    {"fields", "pod"},
+                                                    {"podName"},
+                                                    {"PodName"}});
   if (!pod.empty()) return std::string(pod);
   if (std::string tagged = TagIn(record, "pod_name"); !tagged.empty()) return tagged;
-  const std::string_view path = PodOfPath(FirstName(record, {{"labels", "filename"},
-                                                             {"tag"},
-                                                             {"logStreamName"},
-                                                             {"@logStream"},
-                                                             {"log", "file", "path"}}));
+  const std::string_view path = PodOfPath(FirstString(record, {{"labels", "filename"},
+                                                               {"tag"},
+                                                               {"logStreamName"},
+                                                               {"@logStream"},
+                                                               {"log", "file", "path"}}));
   if (!path.empty()) return std::string(path);
   const std::string_view replica = text::GetString(record, {"resource", "labels", "task_name"});
   if (!replica.empty()) return std::string(replica);
-  std::string stream(FirstName(record, {{"logStreamName"}, {"@logStream"}}));
+  std::string stream(FirstString(record, {{"logStreamName"}, {"@logStream"}}));
   std::replace(stream.begin(), stream.end(), '/', '.');
   return stream;
 }
 
 }  // namespace
 
+std::string_view FirstString(const Json& record, std::initializer_list<text::Path> keys) {
+  for (const text::Path key : keys) {
+    if (const std::string_view found = text::GetString(record, key); !found.empty()) return found;
+  }
+  return "";
+}
+
 std::string PodPrefixOf(const Json& record, std::string_view tag) {
   std::string pod = PodOf(record);
   if (pod.empty()) pod = PodOfPath(tag);
-  const std::string_view container = FirstName(record, {{"kubernetes", "container_name"},
-                                                        {"kubernetes", "container", "name"},
-                                                        {"resource", "labels", "container_name"},
-                                                        {"labels", "container"},
-                                                        {"containerName"}});
+  const std::string_view container = FirstString(record, {{"kubernetes", "container_name"},
+                                                          {"kubernetes", "container", "name"},
+                                                          {"resource", "labels", "container_name"},
+                                                          {"labels", "container"},
+                                                          {"containerName"}});
   if (pod.empty() || pod.find_first_of("] \t/\r\n") != pod.npos) return "";
   const bool has_container =
       !container.empty() && container.find_first_of("] \t/\r\n") == container.npos;

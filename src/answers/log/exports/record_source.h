@@ -1,12 +1,16 @@
 // Where a record comes from, as log collectors write it.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
 #include "text/json.h"
 
 namespace answers {
+
+// The first of these members that is a text and not empty; "" without one.
+std::string_view FirstString(const text::Json& record, std::initializer_list<text::Path> keys);
 
 // "[pod/NAME/CONTAINER] " or, with the pod's number in its Job, "[pod/NAME/CONTAINER/index=2] ": of
 // the labels of Kubernetes (fluent-bit, Filebeat, Vector, Cloud Logging, Loki, Datadog's tags, Log
