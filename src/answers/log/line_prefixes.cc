@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "answers/log/file_rank.h"
 #include "answers/log/own_stamp.h"
+#include "answers/log/pods/file_rank.h"
 #include "answers/rank_number.h"
 #include "base/strings.h"
 
