@@ -13,10 +13,10 @@
 #include <set>
 
 #include "answers/files/read_log.h"
-#include "answers/log/described_pod.h"
 #include "answers/log/error_file.h"
 #include "answers/log/failure_report.h"
 #include "answers/log/json_record.h"
+#include "answers/log/pods/described_pod.h"
 #include "answers/loss_watch.h"
 #include "answers/rule.h"
 #include "answers/stall/recorder.h"
