@@ -41,6 +41,19 @@ TEST_F(GetTest, WithoutAFormatItPrintsWhatTheDocumentsPrint) {
             "pt-dist  RUNNING  PYTORCHJOB  1m   pt-dist-worker-0  10.0.0.11\n");
 }
 
+TEST_F(GetTest, WhoMayNotReadEventsSeesTheJob) {
+  PutRunning();
+  cluster_->refuse = [](const net::HttpRequest& request) -> std::optional<FakeCluster::Refusal> {
+    if (request.target.find("/events") == std::string::npos) return std::nullopt;
+    return {{403, "Forbidden", "events is forbidden"}};
+  };
+  const Ended ended = Run({"get", "pt-dist", "-e"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.log;
+  EXPECT_NE(ended.out.find("pt-dist-master-0"), std::string::npos) << ended.out;
+  EXPECT_NE(ended.log.find("the events are not known: events is forbidden"), std::string::npos)
+      << ended.log;
+}
+
 TEST_F(GetTest, TheTimeGrowsWithTheInstancesAndNotWithTheirSquare) {
   const auto time_of = [this](const std::string& job, int workers) {
     cluster_->Put(kJobs, MakeJob(job, "Running", seconds(60)));
