@@ -130,8 +130,11 @@ TEST_F(ExplainEventsTest, AnEmptyLogHasTheLinesThatTheNodeReports) {
             text::Array{Json(R"({"name": "pytorch", "state": {"terminated": {"exitCode": 1,
                 "reason": "Error", "message": "ValueError: no such dataset\n"}}})")});
   cluster_->Put(kPods, pod);
-  const std::string out = Run({"explain", "pt"}, "muster").out;
-  EXPECT_NE(out.find("no such dataset"), std::string::npos) << out;
+  for (const char* const log : {"", "unable to retrieve container logs for containerd://6a0b"}) {
+    cluster_->on_log = [log](const auto&) { return FakeLog{.body = log}; };
+    const std::string out = Run({"explain", "pt"}, "muster").out;
+    EXPECT_NE(out.find("no such dataset"), std::string::npos) << out;
+  }
 }
 
 text::Json FailedToCreate() {

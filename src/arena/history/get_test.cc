@@ -347,6 +347,28 @@ TEST_F(GetTest, WhatASuccessorWaitsForCountsMoreThanTheEndBeforeIt) {
   EXPECT_EQ(reason(), "REASON: pt-worker-0: its init container init-pytorch has not ended");
 }
 
+TEST_F(GetTest, AReplacedPodWasKilledForItsMemory) {
+  is_this_machine_ = false;
+  cluster_->Put(kJobs, MakeJob("pt", "Running", seconds(60)));
+  for (const char* const type : {"master", "worker"}) {
+    cluster_->Put(kPods, MakePod("pt", type, 0, "Running"));
+  }
+  text::Json ended =
+      EventOfPt("1", "ExitedWithCode", "Pod: default.pt-worker-0 exited with code 137");
+  text::Set(ended, {"type"}, "Normal");
+  cluster_->Put(kEvents, ended);
+  const auto says = [this](const char* words) {
+    return Run({"get", "pt"}, "muster").out.find(words) != std::string::npos;
+  };
+  EXPECT_TRUE(says("rank 1 (pt-worker-0) was killed by SIGKILL (exit code 137), and was replaced"));
+  cluster_->Put(kEvents, EventOfPt("2", "OOMKilled",
+                                   "Error pod pt-worker-0 container pytorch exitCode: 137 "
+                                   "terminated message: "));
+  EXPECT_TRUE(
+      says("rank 1 (pt-worker-0) was killed by SIGKILL (OOMKilled: out of memory), and was "
+           "replaced"));
+}
+
 // Neither the message of Failed nor a pod tells it.
 TEST_F(GetTest, AFailedJobWhosePodsAreGoneNamesRankAndExitCode) {
   text::Json job = MakeJob("pt", "Failed", seconds(60));

@@ -52,6 +52,7 @@ constexpr size_t kMostBytes = 16 << 20;    // of each file
 constexpr size_t kMostRead = 64 << 20;     // of a pod's log
 constexpr int64_t kFewer = 40;             // so many times fewer lines are read if they are longer
 constexpr size_t kMostFiles = 4096;
+constexpr std::string_view kUnableToRetrieve = "unable to retrieve container logs for ";
 constexpr std::string_view kByKubelet = "TerminationByKubelet";
 constexpr int kKilled = 128 + SIGKILL;
 
@@ -293,8 +294,11 @@ class Gathering {
     if (!read_log && read_log.error().code == base::Code::kPermissionDenied) {
       rank.why_no_log = "you may not `get` pods/log";
     }
-    // If the log is gone, the container's message may still contain its last output.
-    const std::string log = read_log && !read_log->empty() ? *read_log : rank.message;
+    // If the log is gone, the container's message may still contain its last output. A kubelet
+    // whose runtime has lost the container answers with a line of its own.
+    const bool is_gone_there =
+        read_log && (read_log->empty() || read_log->starts_with(kUnableToRetrieve));
+    const std::string log = read_log && !is_gone_there ? *read_log : rank.message;
     std::optional<answers::NodeRanks> ranks;
     const bool are_fixed = text::Find(run_.job.job, {"spec", "elasticPolicy"}) == nullptr;
     const auto first = map_.processes > 1 && are_fixed ? map_.RankAt(rank.name, 0) : std::nullopt;
