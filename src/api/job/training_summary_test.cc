@@ -850,7 +850,7 @@ TEST_F(FailedReason, LetsDeadlinesAndStopsExplainThemselves) {
 TEST_F(FailedReason, NamesThePodWhoseOwnDeadlinePassed) {
   text::Set(pods_[0], {"status", "reason"}, "DeadlineExceeded");
   const std::string words = "Pod was active on the node longer than the specified deadline";
-  text::Set(pods_[0], {"status", "message"}, words);
+  text::Set(pods_[0], {"status", "message"}, text::Json(words));
   text::Set(job_, {"status", "conditions"}, text::Array());
   const std::string said = "rank 0 (pt-master-0) failed: DeadlineExceeded: " + words;
   AddCondition(job_, "Failed", "True", "PyTorchJobFailed",

@@ -350,9 +350,10 @@ TEST_F(GetTest, WhatASuccessorWaitsForCountsMoreThanTheEndBeforeIt) {
 TEST_F(GetTest, AReplacedPodWasKilledForItsMemory) {
   is_this_machine_ = false;
   cluster_->Put(kJobs, MakeJob("pt", "Running", seconds(60)));
-  for (const char* const type : {"master", "worker"}) {
-    cluster_->Put(kPods, MakePod("pt", type, 0, "Running"));
-  }
+  cluster_->Put(kPods, MakePod("pt", "master", 0, "Running"));
+  text::Json pod = MakePod("pt", "worker", 0, "Pending");
+  text::Set(pod, {"spec", "nodeName"}, "n");
+  cluster_->Put(kPods, pod);
   text::Json ended =
       EventOfPt("1", "ExitedWithCode", "Pod: default.pt-worker-0 exited with code 137");
   text::Set(ended, {"type"}, "Normal");

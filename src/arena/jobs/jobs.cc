@@ -160,11 +160,11 @@ base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& contex
   options.namespace_name = namespace_name;
   options.label_selector = PodSelector(found.job);
   auto listed = client.List(api::kPods, options);
-  if (!listed) {
-    if (pods == Pods::kNeeded || !IsForbidden(listed.error())) return Fail(listed.error());
-    listed.emplace();
-  }
-  return WithPods(context, std::move(found.job), std::move(listed->items));
+  if (listed) return WithPods(context, std::move(found.job), std::move(listed->items));
+  if (pods == Pods::kNeeded || !IsForbidden(listed.error())) return Fail(listed.error());
+  found = WithPods(context, std::move(found.job), {});
+  found.hidden_pods = std::move(listed.error());
+  return found;
 }
 
 TrainingJob WithPods(const Context& context, text::Json job, std::vector<text::Json> pods) {

@@ -20,6 +20,8 @@ struct TrainingJob {
   // From ListJobs: only the fields that the summary needs.
   text::Json job;
   std::vector<text::Json> pods;  // the job's own; empty from ListJobs
+  // Why the user does not see the pods; of FindJob with Pods::kIfAllowed only.
+  std::optional<base::Error> hidden_pods{};
   api::TrainingSummary summary;
 
   // The pod of that name, or nullptr.

@@ -251,7 +251,9 @@ TEST_F(ListTest, WhoMayNotListPodsSeesJobsAndMaySuspendThem) {
       << listed.log;
   EXPECT_NE(Run({"get", "pt"}, "muster").out.find("STATUS: RUNNING"), std::string::npos);
   EXPECT_EQ(Run({"suspend", "pt", "--wait=false"}, "muster").exit_code, 0);
-  EXPECT_EQ(Run({"logs", "pt"}, "muster").exit_code, 1);
+  for (const char* const verb : {"logs", "report"}) {
+    EXPECT_EQ(Run({verb, "pt"}, "muster").exit_code, 1) << verb;
+  }
 }
 
 }  // namespace
