@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/testing/metadata.h"
 #include "api/testing/parsed.h"
 
 namespace api {
