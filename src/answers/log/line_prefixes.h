@@ -1,4 +1,4 @@
-// The prefixes that launchers, kubectl, loggers and others put before a line, one by one.
+// The times, ranks and tasks that launchers and loggers put before a line, one by one.
 #pragma once
 
 #include <optional>
@@ -17,15 +17,9 @@ bool TakeTime(LogLine& line);  // "2026-03-02T10:11:04.123Z stderr F "
 bool TakeOwnTime(LogLine& line);
 bool TakeSyslog(LogLine& line);
 bool TakeRank(LogLine& line);
-bool TakePod(LogLine& line);
 bool TakeMpi(LogLine& line);
 bool TakeMvapich(LogLine& line);
-bool TakeService(LogLine& line);
-bool TakeActor(LogLine& line);
-bool TakeStern(LogLine& line);
 bool TakeTask(LogLine& line);
-bool TakeLabels(LogLine& line);
-bool TakeVertex(LogLine& line);
 
 // The line behind its times.
 LogLine ReadStamps(std::string_view text);

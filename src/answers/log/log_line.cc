@@ -8,6 +8,7 @@
 #include "answers/log/line_hosts.h"
 #include "answers/log/line_numbers.h"
 #include "answers/log/line_prefixes.h"
+#include "answers/log/pod_prefix.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -145,10 +146,7 @@ LogLine ReadLogLine(std::string_view text) {
     if ((!line.time && TakeTime(line)) || TakeRank(line) || TakeMpi(line) || TakeMvapich(line)) {
       continue;
     }
-    if (line.pod.empty() && (TakePod(line) || TakeService(line) || TakeActor(line) ||
-                             TakeStern(line) || TakeVertex(line) || TakeLabels(line))) {
-      continue;
-    }
+    if (line.pod.empty() && TakePodPrefix(line)) continue;
     if (!line.own_time && (TakeOwnTime(line) || TakeSyslog(line))) continue;
     if (has_task || line.rank || line.local_rank || !TakeTask(line)) break;
     has_task = true;

@@ -5,6 +5,7 @@
 #include "api/job/wait_for.h"
 #include "api/names.h"
 #include "api/object.h"
+#include "api/testing/metadata.h"
 
 namespace api {
 namespace {
