@@ -157,5 +157,40 @@ TEST(LogLine, ManyTasksThatSrunNamesAreRead) {
   EXPECT_FALSE(ReadLines(log, 20'000).empty());
 }
 
+TEST(LogLine, NamesOfServicesPodsAndPrograms) {
+  struct Case {
+    std::string_view line, pod;
+    std::optional<int> rank, index;
+  };
+  for (const Case& one : {
+           Case{"train.3.k3j2h1g0x@host-b    | x", "train.3", {}, {}},
+           Case{"rank2-1  | x", "rank2-1", 2, {}},
+           Case{"rank1  | x", "rank1", 1, {}},
+           Case{"worker-1  | x", "worker-1", {}, {}},
+           Case{"ml sam-worker-1 pytorch x", "sam-worker-1", {}, {}},
+           Case{"ml/sam-worker-1[pytorch]: x", "sam-worker-1", {}, {}},
+           Case{"(worker1, rank=1, pid=2345, ip=10.0.0.2) x", "worker1, rank=1", {}, 1},
+           Case{"2026-03-02T10:11:04Z job/algo-2-1746439871 x", "job/algo-2-1746439871", {}, {}},
+           Case{"2026-03-02T10:11:04Z kube.var.log.containers.sam-worker-1_ml_pytorch-0a.log x",
+                "sam-worker-1",
+                {},
+                {}},
+           Case{"2026-03-02T10:11:04.123456+00:00 gpu-02 train-rank1[711]: x", "", 1, {}},
+           Case{"2026-03-02T10:11:04+0000 gpu-02 srun[711]: 2: x", "", 2, {}},
+           Case{"Mar 02 10:11:04 gpu-02 train-rank1[711]: x", "", 1, {}},
+           Case{"Mar 02 10:11:04 frank3 python[711]: x", "", {}, {}},
+       }) {
+    const LogLine line = ReadLogLine(one.line);
+    EXPECT_EQ(line.text, "x") << one.line;
+    EXPECT_EQ(line.pod, one.pod) << one.line;
+    EXPECT_EQ(line.rank, one.rank) << one.line;
+    EXPECT_EQ(line.pod_index, one.index) << one.line;
+  }
+  for (const char* const text :
+       {"a.b  | x", "2026-03-02T10:11:04Z loss/train 0.5", "loading train/data[1]: x"}) {
+    EXPECT_TRUE(ReadLogLine(text).pod.empty()) << text;
+  }
+}
+
 }  // namespace
 }  // namespace answers
