@@ -135,10 +135,9 @@ TEST(JoinedLogs, OneOfSeveralJobsIsExplained) {
 }
 
 TEST(JoinedLogs, TextsOfAServiceAreLogs) {
-  std::string escaped;
-  for (const char sign : std::string(kStepsText) + "[rank2]: " + kRaisedText) {
-    escaped += sign == '\n' ? "\\n" : sign == '"' ? "\\\"" : std::string(1, sign);
-  }
+  const std::string escaped =
+      R"(step 1 loss 0.5\n[rank2]: Traceback (most recent call last):\n[rank2]:   File \"/w/a.py\", )"
+      R"(line 1, in f\n[rank2]: KeyError: 'k'\n[rank0]: step 2 loss 0.5\n)";
   for (const std::string& log :
        {R"({"job": "j-1", "logs": ")" + escaped + "\"}",
         "fatal: [gpu2]: FAILED! => {\"rc\": 1, \"stderr\": \"" + escaped + "\"}\n",

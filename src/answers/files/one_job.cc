@@ -87,9 +87,11 @@ std::string KeepOneJob(std::vector<File>& files) {
   const LinesOfJob lines = LinesOfJobs(files);
   std::optional<std::pair<base::Time, std::string_view>> first;
   for (const auto& [of, own] : lines) {
-    const auto error = FirstError(own);
-    if (!error) continue;
-    const base::Time time = own[error->second - 1].time.value_or(base::Time::max());
+    Rank rank;
+    rank.lines = own;
+    const auto found = FindInRank(rank);
+    if (!found || found->level != Level::kDeciding || found->kind == kUnknown) continue;
+    const base::Time time = found->time.value_or(base::Time::max());
     if (!first || time < first->first) first = std::pair(time, std::get<0>(of));
   }
   if (!first) return "";

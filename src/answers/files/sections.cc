@@ -32,10 +32,12 @@ class Sections {
     std::erase_if(sections_, [](const Section& one) {
       return one.name.empty() && base::Trim(one.text).empty();
     });
+    if (sections_.size() > kMost) sections_.clear();
     return std::move(sections_);
   }
 
  private:
+  static constexpr size_t kMost = 512;
   std::vector<Section> sections_{{"", ""}};
   std::map<std::string, size_t> places_;
   size_t current_ = 0;

@@ -425,14 +425,17 @@ LogLine Within(const LogLine& outer, std::string_view text) {
 }
 
 // Where a second "[rank3]: " begins within a line that has one: two ranks wrote at the same time,
-// and the end of the first one's line came late. npos without one.
+// and the end of the first one's line came late; or one wrote where a bar stood. npos without one.
 size_t FindSecondRank(std::string_view line) {
-  constexpr std::string_view kBegin = "[rank";
-  if (!line.starts_with(kBegin)) return line.npos;
-  for (size_t at = line.find(kBegin, 1); at != line.npos; at = line.find(kBegin, at + 1)) {
+  constexpr std::string_view kBegin = "[rank", kBar = "%|";
+  const size_t bar = line.find(kBar);
+  const size_t from = line.starts_with(kBegin) ? 1 : bar;
+  if (from == line.npos) return line.npos;
+  for (size_t at = line.find(kBegin, from); at != line.npos; at = line.find(kBegin, at + 1)) {
     std::string_view rest = line.substr(at + kBegin.size());
     // "[rank0]: [rank0]: Traceback" has its rank twice, and " [rank3]: " is what the line tells.
-    if (line[at - 1] != ' ' && TakeNumber(rest) && rest.starts_with("]: ")) return at;
+    const bool is_behind = line[at - 1] != ' ' || bar < at;
+    if (is_behind && TakeNumber(rest) && rest.starts_with("]: ")) return at;
   }
   return line.npos;
 }
@@ -454,6 +457,34 @@ std::vector<std::string_view> WithoutGluedRanks(std::vector<std::string_view> li
     parts.push_back(line);
   }
   return parts;
+}
+
+// Services and pods that count from 0, "trainer-0  | " and "[pod/trainer-1/main] ", are numbered as
+// files of these names; docker compose itself counts from 1.
+void NumberServices(std::vector<LogLine>& lines, const std::vector<Host>& hosts) {
+  std::map<std::string_view, std::optional<int>> pods;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (hosts[i].name.empty() && !lines[i].pod.empty()) pods[lines[i].pod];
+  }
+  constexpr size_t kMost = 1024;
+  if (pods.size() < 2 || pods.size() > kMost) return;
+  std::vector<std::string> files;
+  for (const auto& [pod, rank] : pods) {
+    if (pod.find_first_of(" /") != pod.npos || RankOfPod(pod, false) || RankOfNode(pod)) return;
+    files.push_back(std::string(pod) + ".log");
+  }
+  const auto ranks = RanksOfFiles({files.begin(), files.end()});
+  const bool are_ranks = !ranks.empty() &&
+                         std::find(ranks.begin(), ranks.end(), std::nullopt) == ranks.end() &&
+                         std::find(ranks.begin(), ranks.end(), 0) != ranks.end();
+  if (!are_ranks) return;
+  for (auto [pod, i] = std::pair(pods.begin(), size_t{0}); pod != pods.end(); ++pod, ++i) {
+    pod->second = ranks[i];
+  }
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const auto known = hosts[i].name.empty() ? pods.find(lines[i].pod) : pods.end();
+    if (known != pods.end() && !lines[i].pod_index) lines[i].pod_index = known->second;
+  }
 }
 
 void NameActors(std::vector<LogLine>& lines) {
@@ -543,6 +574,7 @@ std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines) {
     read.push_back(Within(line, line.text));
   }
   NameActors(read);
+  NumberServices(read, hosts);
   return read;
 }
 

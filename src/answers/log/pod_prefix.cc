@@ -135,24 +135,6 @@ bool TakeKail(LogLine& line) {
   return true;
 }
 
-// Takes SkyPilot's "(head, rank=0, pid=2045) " and "(worker1, rank=1, pid=2345, ip=10.0.0.2) ":
-// the node and its number, which is the rank of its process if it has one.
-bool TakeSkyPilot(LogLine& line) {
-  constexpr std::string_view kRank = ", rank=";
-  const std::string_view text = line.text;
-  const size_t end = text.find(") ");
-  const size_t rank = text.find(kRank);
-  if (!text.starts_with('(') || end == text.npos || rank > end || end > 120) return false;
-  const std::string_view number = text.substr(rank + kRank.size(), end - rank - kRank.size());
-  const size_t comma = number.find(", pid=");
-  const auto node = RankOfDigits(number.substr(0, comma));
-  if (comma == number.npos || !node) return false;
-  line.pod = text.substr(1, rank + kRank.size() + comma - 1);
-  line.pod_index = node;
-  line.text = text.substr(end + 2);
-  return true;
-}
-
 // Takes Loki's labels, as logcli prints those in which lines differ: "{container="pytorch",
 // pod="job-worker-1"} ".
 bool TakeLabels(LogLine& line) {
@@ -236,9 +218,8 @@ bool TakeStream(LogLine& line) {
 }  // namespace
 
 bool TakePodPrefix(LogLine& line) {
-  return TakePod(line) || TakeService(line) || TakeSkyPilot(line) || TakeActor(line) ||
-         TakeStern(line) || TakeVertex(line) || TakeKail(line) || TakeLabels(line) ||
-         TakeStream(line);
+  return TakePod(line) || TakeService(line) || TakeActor(line) || TakeStern(line) ||
+         TakeVertex(line) || TakeKail(line) || TakeLabels(line) || TakeStream(line);
 }
 
 }  // namespace answers

@@ -12,14 +12,15 @@ using text::Json;
 constexpr int kDeepest = 4;
 constexpr std::string_view kIs = "\"=>";
 
-// Whether another field, or the end of the map, stands behind a value.
+// Whether another field, or the end of the record, stands behind a value.
 bool IsBehindValue(std::string_view rest) {
-  if (rest.starts_with(", \"")) {
-    const size_t end = rest.find('"', 3);
-    return end != rest.npos && rest.substr(end).starts_with(kIs);
+  for (int i = 0; i < kDeepest && rest.starts_with('}'); ++i) {
+    rest.remove_prefix(1);
+    if (rest == "]") return true;
   }
-  return rest.starts_with('}') &&
-         (rest.substr(1).starts_with(']') || IsBehindValue(rest.substr(1)));
+  if (!rest.starts_with(", \"")) return false;
+  const size_t end = rest.find('"', 3);
+  return end != rest.npos && rest.substr(end).starts_with(kIs);
 }
 
 // Takes the fields of a map up to its brace.
@@ -62,7 +63,7 @@ std::optional<text::Object> TakeMap(std::string_view& rest, int depth) {
 
 }  // namespace
 
-std::optional<std::pair<Json, size_t>> ReadFluentBit(std::string_view line) {
+std::optional<Json> ReadFluentBit(std::string_view line) {
   constexpr std::string_view kBehindTag = ": [";
   const size_t tag = line.find(kBehindTag);
   if (!line.starts_with('[') || tag == line.npos || !line.ends_with("}]")) return std::nullopt;
@@ -76,7 +77,9 @@ std::optional<std::pair<Json, size_t>> ReadFluentBit(std::string_view line) {
   auto fields = TakeMap(rest, 0);
   if (!fields || rest != "]") return std::nullopt;
   if (!fields->contains("date")) (*fields)["date"] = *seconds;
-  return std::pair(Json(std::move(*fields)), tag + 1);
+  const size_t name = line.find("] ") + 2;
+  if (name < tag && !fields->contains("tag")) (*fields)["tag"] = line.substr(name, tag - name);
+  return Json(std::move(*fields));
 }
 
 }  // namespace answers
