@@ -90,25 +90,28 @@ TEST(JoinedLogs, GrepNamesTheFileOfEachLine) {
 }
 
 TEST(JoinedLogs, TheLastRunCounts) {
-  const std::string table =
-      "============\nRoot Cause (first observed failure):\n[0]:\n  rank      : 1 (local_rank: 1)\n"
-      "  exitcode  : 1 (pid: 31)\n============\n";
-  const std::string first = std::string("[rank1]: ValueError: x\n") + table;
+  const auto table = [](int rank, const std::string& host) {
+    return fmt::format(
+        "============\nRoot Cause (first observed failure):\n[0]:\n"
+        "  time      : 2025-04-01_10:00:00\n  host      : {}\n  rank      : {} (local_rank: {})\n"
+        "  exitcode  : 1 (pid: 31)\n============\n",
+        host, rank, rank % 2);
+  };
+  const std::string first = "[rank1]: ValueError: x\n" + table(1, "n1");
+  const std::string second = "[rank0]: KeyError: 'k'\n";
   const std::string threads =
       "Setting OMP_NUM_THREADS environment variable for each process to be 1 in default\n";
-  for (const auto& [one, other] : std::vector<std::pair<std::string, std::string>>{
-           {"nohup: ignoring input\n", "nohup: ignoring input\n"},
-           {threads, threads},
-           {"jo@gpu:~/w$ torchrun --nproc-per-node 2 train.py\n",
-            "jo@gpu:~/w$ torchrun --nproc-per-node 2 train.py --lr 1\n"}}) {
-    const ToldOfJoined told =
-        TellJoined({{"nohup.out", one + first + other + "[rank0]: " + "KeyError: 'k'\n"}});
-    EXPECT_EQ(told.rank, 0) << one;
-    EXPECT_EQ(TellJoined({{"nohup.out", one + first + other}}).rank, 1) << one;
+  for (const std::string& begin :
+       {std::string("nohup: ignoring input\n"), threads,
+        std::string("jo@gpu:~/w$ torchrun --nproc-per-node 2 train.py\n")}) {
+    const std::string log = begin + first + begin;
+    EXPECT_EQ(TellJoined({{"nohup.out", log + second + table(0, "n1")}}).rank, 0) << begin;
+    EXPECT_EQ(TellJoined({{"nohup.out", log}}).rank, 1) << begin;
   }
-  const ToldOfJoined other =
-      TellJoined({{"out", "$ python train.py\n[rank1]: KeyError: 'k'\n$ python env.py\nok\n"}});
-  EXPECT_EQ(other.rank, 1);
+  const std::string nodes = threads + first + threads + "[rank2]: " + kStepsText + table(2, "n2");
+  EXPECT_EQ(TellJoined({{"all.out", nodes}}).rank, 1);
+  const std::string other = "$ python train.py\n[rank1]: KeyError: 'k'\n$ python env.py\nok\n";
+  EXPECT_EQ(TellJoined({{"out", other}}).rank, 1);
 }
 
 TEST(JoinedLogs, OneOfSeveralJobsIsExplained) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "answers/program_words.h"
 #include "base/strings.h"
@@ -37,8 +38,10 @@ std::string_view ScriptBehindPrompt(std::string_view line) {
 void KeepLastRun(std::vector<Split>& lines) {
   constexpr std::string_view kNohup = "nohup: ignoring input";
   constexpr std::string_view kTable = "Root Cause (first observed failure)";
+  constexpr std::string_view kHost = "  host      : ";
   std::set<std::string_view> scripts;
-  bool has_table = false;
+  bool has_table = false, is_by_table = false;
+  std::string_view host, host_before;  // of the last table of this run, and of the one before
   size_t first = 0;
   for (size_t i = 0; i < lines.size(); ++i) {
     const std::string_view text = lines[i].line.text;
@@ -48,10 +51,14 @@ void KeepLastRun(std::vector<Split>& lines) {
     const bool is_after_table = has_table && StartsSeveral(text);
     if (is_again || is_after_table || text.starts_with(kNohup)) {
       first = i;
+      is_by_table = is_after_table;
+      host_before = std::exchange(host, "");
       has_table = false;
     }
     has_table = has_table || text.find(kTable) != text.npos;
+    if (has_table && text.starts_with(kHost)) host = text;
   }
+  if (is_by_table && (host.empty() || host != host_before)) return;  // the log of another node
   const bool has_more = std::any_of(
       lines.begin() + static_cast<ptrdiff_t>(std::min(first + 1, lines.size())), lines.end(),
       [](const Split& split) { return !base::Trim(split.line.text).empty(); });

@@ -9,7 +9,7 @@ namespace answers {
 
 // Leaves only the lines of the last run: from the last "nohup: ignoring input", the last prompt
 // with a command that starts the same script as an earlier one, or torchrun's warning about its
-// threads below the table of an earlier run. Lines of several pods are left as they are. Pure.
+// threads between two tables of one host. Lines of several pods are left as they are. Pure.
 void KeepLastRun(std::vector<Split>& lines);
 
 }  // namespace answers

@@ -459,12 +459,16 @@ std::vector<std::string_view> WithoutGluedRanks(std::vector<std::string_view> li
   return parts;
 }
 
-// Services and pods that count from 0, "trainer-0  | " and "[pod/trainer-1/main] ", are numbered as
-// files of these names; docker compose itself counts from 1.
-void NumberServices(std::vector<LogLine>& lines, const std::vector<Host>& hosts) {
+// Services that count from 0, "trainer-0  | ", are numbered as files of these names; docker compose
+// itself counts from 1.
+void NumberServices(std::vector<LogLine>& lines, const std::vector<std::string_view>& whole,
+                    const std::vector<Host>& hosts) {
+  const auto is_of_service = [&](size_t i) {
+    return hosts[i].name.empty() && !lines[i].pod.empty() && whole[i].starts_with(lines[i].pod);
+  };
   std::map<std::string_view, std::optional<int>> pods;
   for (size_t i = 0; i < lines.size(); ++i) {
-    if (hosts[i].name.empty() && !lines[i].pod.empty()) pods[lines[i].pod];
+    if (is_of_service(i)) pods[lines[i].pod];
   }
   constexpr size_t kMost = 1024;
   if (pods.size() < 2 || pods.size() > kMost) return;
@@ -482,7 +486,7 @@ void NumberServices(std::vector<LogLine>& lines, const std::vector<Host>& hosts)
     pod->second = ranks[i];
   }
   for (size_t i = 0; i < lines.size(); ++i) {
-    const auto known = hosts[i].name.empty() ? pods.find(lines[i].pod) : pods.end();
+    const auto known = is_of_service(i) ? pods.find(lines[i].pod) : pods.end();
     if (known != pods.end() && !lines[i].pod_index) lines[i].pod_index = known->second;
   }
 }
@@ -574,7 +578,7 @@ std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines) {
     read.push_back(Within(line, line.text));
   }
   NameActors(read);
-  NumberServices(read, hosts);
+  NumberServices(read, lines, hosts);
   return read;
 }
 
