@@ -101,10 +101,12 @@ GpuHolder HolderIn(std::string_view text) {
   if (own == 0 && processes.empty()) return HolderInOldMessage(text);
   double others = 0;
   for (const Process& process : processes) others += process.size;
+  const double total = SizeBehind(text, "total capacity of ");
+  if (total > 0) others = std::min(others, total);
   // In a PID namespace, the message contains the process under a number that is not its own; then
   // PyTorch's memory shows which part is its own.
   const double held = SizeBehind(text, "Of the allocated memory ");
-  if (IsTooMuchAlone(text, own > 0 ? own : held, SizeBehind(text, "total capacity of "))) {
+  if (IsTooMuchAlone(text, own > 0 ? own : held, total)) {
     return GpuHolder::kOwn;
   }
   if (own > 0) return others > own ? GpuHolder::kOthers : GpuHolder::kOwn;

@@ -458,7 +458,7 @@ TEST(JudgedLog, ATracebackMayBeFlattenedToOneLine) {
       JudgeLog(flat + "subprocess.CalledProcessError: Command 'x' returned non-zero exit status "
                       "1.\\n\"}\n")
           .kind,
-      "unknown");
+      "exception");
   EXPECT_EQ(JudgeLog("{\"log\":\"BoomError: bang\\n\",\"stream\":\"stderr\"}\n").kind, "exception")
       << "Docker's json-file";
 }

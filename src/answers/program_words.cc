@@ -8,6 +8,7 @@
 #include <string>
 
 #include "answers/has_any.h"
+#include "answers/rank_number.h"
 #include "answers/symptoms.h"
 #include "base/strings.h"
 
@@ -122,6 +123,14 @@ bool BeginsWork(std::string_view text) {
                      [text](std::string_view begin) { return text.starts_with(begin); });
 }
 
+bool StartsSeveral(std::string_view line) {
+  constexpr std::string_view kWarning = "Setting OMP_NUM_THREADS environment variable for each ";
+  constexpr std::string_view kList = "local_ranks=[";
+  if (line.find(kWarning) != line.npos) return line.find("UserWarning") == line.npos;
+  const size_t list = line.find(kList);
+  return list != line.npos && line.substr(list, line.find(']', list) - list).find(',') != line.npos;
+}
+
 std::string_view CounterOfBar(std::string_view text) {
   const size_t end = text.find(" [");
   if (text.find("%|") == std::string_view::npos || end == std::string_view::npos) return "";
@@ -157,7 +166,6 @@ std::string_view CarriedException(std::string_view line) {
 std::string ShownException(std::string_view text) {
   constexpr std::string_view kLetters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
-  constexpr std::string_view kDigits = "0123456789";
   for (size_t open = text.find('('); open != std::string_view::npos;
        open = text.find('(', open + 1)) {
     const std::string_view before = text.substr(0, open);

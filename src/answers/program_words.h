@@ -22,6 +22,10 @@ bool IsElasticsSuccess(std::string_view line);
 // "Training finished", "worker group successfully finished".
 bool ReportsSuccess(std::string_view line);
 
+// Whether torchrun says that it starts several processes: it warns then of OMP_NUM_THREADS
+// (torch/distributed/run.py), and its agent lists their local ranks.
+bool StartsSeveral(std::string_view line);
+
 // "12/400" of tqdm's "Epoch 1:   3%|x   | 12/400 [00:05<02:21,  2.7it/s]"; "" for another line.
 std::string_view CounterOfBar(std::string_view line);
 

@@ -4,22 +4,9 @@
 
 #include "answers/log/node_task.h"
 #include "answers/peers/watchdog.h"
+#include "answers/program_words.h"
 
 namespace answers {
-namespace {
-
-// Whether torchrun says that it starts several processes: it warns then of OMP_NUM_THREADS
-// (torch/distributed/run.py), and its agent lists their local ranks.
-bool HasSeveralOfTorchrun(std::string_view line) {
-  constexpr std::string_view kWarning = "Setting OMP_NUM_THREADS environment variable for each ";
-  constexpr std::string_view kList = "local_ranks=[";
-  if (line.find(kWarning) != line.npos) return line.find("UserWarning") == line.npos;
-  const size_t list = line.find(kList);
-  return list != line.npos && line.substr(list, line.find(']', list) - list).find(',') != line.npos;
-}
-
-}  // namespace
-
 std::vector<std::string_view> TextsOf(const std::vector<Split>& lines) {
   std::vector<std::string_view> texts;
   texts.reserve(lines.size());
@@ -51,7 +38,7 @@ std::set<std::string_view> PodsOfSeveral(const File& file) {
   for (const Split& split : file.lines) {
     if (split.pod.empty()) continue;
     const auto nccl = ReadNcclPrefix(split.line.text);
-    const bool has_several = (nccl && nccl->device > 0) || HasSeveralOfTorchrun(split.line.text);
+    const bool has_several = (nccl && nccl->device > 0) || StartsSeveral(split.line.text);
     if (has_several) pods.insert(split.pod);
   }
   return pods;

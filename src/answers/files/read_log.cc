@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -13,8 +14,11 @@
 #include "answers/files/compared_files.h"
 #include "answers/files/file.h"
 #include "answers/files/killed_ranks.h"
+#include "answers/files/last_run.h"
 #include "answers/files/local_ranks.h"
+#include "answers/files/one_job.h"
 #include "answers/files/own_clock.h"
+#include "answers/files/sections.h"
 #include "answers/files/sorter.h"
 #include "answers/log/attempt.h"
 #include "answers/log/error_file.h"
@@ -40,6 +44,25 @@ bool NameMasterOf(const std::vector<std::string_view>& names,
   });
 }
 
+// The same with the logs that are joined in one of them as files of their own; `sections` has their
+// texts.
+std::vector<LogFile> WithoutSections(const std::vector<LogFile>& files,
+                                     std::deque<Section>& sections) {
+  std::vector<LogFile> logs;
+  for (const LogFile& file : files) {
+    const bool is_of_job = file.ranks || !file.trial.empty();
+    std::vector<Section> parts = is_of_job ? std::vector<Section>() : SplitSections(file.text);
+    if (parts.empty()) logs.push_back(file);
+    for (Section& part : parts) {
+      const Section& kept = sections.emplace_back(std::move(part));
+      std::string name = kept.name.empty() || files.size() > 1 ? file.name : "";
+      if (!name.empty() && !kept.name.empty()) name += "/";
+      logs.push_back({name + kept.name, kept.text});
+    }
+  }
+  return logs;
+}
+
 }  // namespace
 
 std::vector<Line> ReadLines(std::string_view text, size_t limit) {
@@ -50,17 +73,17 @@ std::vector<Line> ReadLines(std::string_view text, size_t limit) {
   return lines;
 }
 
-Evidence ReadLogs(const std::vector<LogFile>& files) {
+Evidence ReadLogs(const std::vector<LogFile>& given) {
+  std::deque<Section> sections;
+  const std::vector<LogFile> files = WithoutSections(given, sections);
   const auto have = [&files](std::string_view words) {
     return std::any_of(files.begin(), files.end(), [words](const LogFile& file) {
       return file.text.find(words) != std::string_view::npos ||
              file.name.find(words) != std::string::npos;
     });
   };
-  const KubeflowPods pods{have("-master-0"), have("-launcher-0-")};
   std::vector<std::string_view> names;
   for (const LogFile& log : files) names.emplace_back(log.name);
-  const std::vector<std::optional<int>> ranks = RanksOfFiles(names, NameMasterOf(names, have));
   const LastAttempts last(names);
   std::vector<File> read, errors;
   std::vector<std::pair<const LogFile*, FailureReport>> reports;
@@ -74,14 +97,24 @@ Evidence ReadLogs(const std::vector<LogFile>& files) {
     if (IsErrorFile(files[i].name)) {
       File& error = errors.emplace_back();
       error.log = &files[i];
-      error.rank = ranks[i];
       continue;
     }
     File& file = read.emplace_back();
     file.log = &files[i];
-    file.rank = ranks[i];
     file.lines = SplitLines(files[i].text, kMostLinesOfFile, files[i].trial, file.trial);
+    if (!file.trial) KeepLastRun(file.lines);
   }
+  const std::string job = KeepOneJob(read);
+  const KubeflowPods pods{have(job + "-master-0"), have("-launcher-0-")};
+  for (std::string_view& name : names) {
+    if (!job.empty() && !JobOf(name).empty() && !IsOfJob(JobOf(name), job)) name = "";
+  }
+  const std::vector<std::optional<int>> ranks = RanksOfFiles(names, NameMasterOf(names, have));
+  const auto rank_of = [&](const File& file) {
+    return ranks[static_cast<size_t>(file.log - files.data())];
+  };
+  for (File& file : errors) file.rank = rank_of(file);
+  for (File& file : read) file.rank = rank_of(file);
   DropOtherFields(read);
   for (File& file : read) {  // the texts are views of lines that do not move any more
     file.texts = TextsOf(file.lines);

@@ -54,7 +54,7 @@ bool IsWarnedOf(const RankLog& log, const Chain& chain) {
 bool IsOfParent(const Chain& chain) {
   const std::string_view type = chain.raised.back().Type();
   return chain.raised.size() == 1 &&
-         (type == "CalledProcessError" || type == "ProcessRaisedException");
+         (type.ends_with("CalledProcessError") || type == "ProcessRaisedException");
 }
 
 // torch.multiprocessing.spawn repeats the child's traceback below its own exception. Returns what
@@ -73,7 +73,11 @@ std::optional<Finding> ReadCutChild(const RankLog& log, const Chain& parent) {
 // knows, or else the nearest one.
 std::optional<Finding> ReadChild(const RankLog& log, const Chain& parent) {
   constexpr size_t kFarthest = 20;
-  if (parent.raised.back().Type() == "ProcessRaisedException") return ReadCutChild(log, parent);
+  const std::string_view type = parent.raised.back().Type();
+  // Ray's SubprocessCalledProcessError has the child's output below it, too.
+  if (type == "ProcessRaisedException" || type.starts_with("Subprocess")) {
+    return ReadCutChild(log, parent);
+  }
   std::optional<Finding> last;
   for (size_t i = parent.begin; i-- > 0 && parent.begin - i <= kFarthest && !log.IsInChain(i);) {
     const std::string_view text = base::Trim(log.lines()[i].text);

@@ -17,6 +17,7 @@ bool IsNothing(std::string_view text) { return SaysNothing(text) || IsOfLauncher
 RankLog::RankLog(const Rank& rank)
     : rank_(rank), chains_(FindChains(rank.lines)), overtaken_(OvertakenIn(rank.lines)) {
   std::set<std::string_view> counters;
+  std::vector<size_t> work;  // behind the last exception
   for (size_t i = 0; i < rank_.lines.size(); ++i) {
     const std::string_view text = rank_.lines[i].text;
     const bool is_work = IsProgress(text) || (rank_.rank && BeginsWork(text));
@@ -24,8 +25,14 @@ RankLog::RankLog(const Rank& rank)
     // A program that ends draws its bar once more, which is no new work.
     const std::string_view counter = CounterOfBar(text);
     if (IsLoneLastLine(i)) continue;
-    if (counter.empty() || counters.insert(counter).second) working_until_ = i + 1;
+    if (!counter.empty() && !counters.insert(counter).second) continue;
+    if (!chains_.empty() && i >= chains_.back().end) {
+      work.push_back(i);
+    } else {
+      working_until_ = i + 1;
+    }
   }
+  if (!work.empty() && !IsOfOthers(work)) working_until_ = work.back() + 1;
   ReadBehindFabric();
 }
 
@@ -57,6 +64,19 @@ bool RankLog::IsLoneLastLine(size_t line) const {
     if (!IsNothing(rank_.lines[i].text)) return false;
   }
   return true;
+}
+
+// Whether these few lines come from other processes, which torchrun says that it started: the last
+// exception has left its program's outermost frame, and no prefix tells whose the lines are.
+bool RankLog::IsOfOthers(const std::vector<size_t>& work) const {
+  constexpr size_t kMost = 12;
+  const std::vector<Frame>& frames = chains_.back().raised.back().frames;
+  const bool has_ended = !frames.empty() && frames.front().function == "<module>" &&
+                         rank_.lines[chains_.back().begin].text == kTracebackHeader;
+  return !rank_.rank && has_ended && work.size() <= kMost &&
+         !IsHandled(Before(chains_.back().begin)) && !ReportsSuccess(rank_.lines.back().text) &&
+         std::any_of(rank_.lines.begin(), rank_.lines.end(),
+                     [](const Line& line) { return StartsSeveral(line.text); });
 }
 
 std::string_view RankLog::Before(size_t line) const {

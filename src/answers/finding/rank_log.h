@@ -48,6 +48,7 @@ class RankLog {
 
  private:
   bool IsLoneLastLine(size_t line) const;
+  bool IsOfOthers(const std::vector<size_t>& work) const;
   void ReadBehindFabric();
   std::string ReasonBefore(size_t closing) const;
   Frame CrashFrame(size_t line) const;

@@ -19,7 +19,6 @@ constexpr size_t kLookAhead = 40;
 constexpr std::string_view kFrame = "  File \"";
 constexpr std::string_view kTable = "Root Cause (first observed failure):";  // of torchrun
 constexpr std::string_view kRow = "[0]:";
-constexpr std::string_view kNumerals = "0123456789";
 
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
@@ -94,7 +93,7 @@ std::optional<int> NumberBehind(std::string_view lower, std::string_view word, b
     const std::string_view before = lower.substr(0, at);
     const bool is_other = word == "rank" && IsOfOtherRank(before) && !IsOfProcess(before);
     if (!is_near || is_other) continue;
-    const size_t end = std::min(lower.find_first_not_of(kNumerals, digit), lower.size());
+    const size_t end = std::min(lower.find_first_not_of(kDigits, digit), lower.size());
     return RankNumber(lower.substr(digit, end - digit));
   }
   return std::nullopt;
@@ -108,7 +107,7 @@ std::optional<int> DeviceIn(std::string_view lower) {
     if (at == lower.npos || (at > 0 && IsLetter(lower[at - 1]))) continue;
     std::string_view rest = lower.substr(at + word.size());
     const size_t digit = std::min(rest.find_first_not_of(" :=#"), rest.size());
-    const size_t end = std::min(rest.find_first_not_of(kNumerals, digit), rest.size());
+    const size_t end = std::min(rest.find_first_not_of(kDigits, digit), rest.size());
     const bool is_number = digit > 0 && digit < 3 && end > digit && end - digit <= kMostDigits;
     const bool is_alone = end == rest.size() || !(IsLetter(rest[end]) || rest[end] == '.');
     if (is_number && is_alone) return RankNumber(rest.substr(digit, end - digit));
@@ -177,6 +176,12 @@ ForeignPrefix Describe(std::string_view prefix) {
   ForeignPrefix found;
   found.size = prefix.size();
   const std::string lower = base::ToLower(prefix);
+  // torchrun's --log-line-prefix-template '[${role_name}${local_rank}|${rank}]:'
+  if (const size_t bar = prefix.find('|'); prefix.starts_with('[') && prefix.ends_with("]:") &&
+                                           bar != prefix.npos && base::IsDigit(prefix[bar - 1])) {
+    found.rank = RankOfDigits(prefix.substr(bar + 1, prefix.size() - bar - 3));
+    if (found.rank) return found;
+  }
   const bool is_local = lower.find("local") != std::string::npos;
   (is_local ? found.local_rank : found.rank) = NumberBehind(lower, "rank", false);
   for (const std::string_view role : {"trainer", "process", "proc", "task"}) {
@@ -224,8 +229,8 @@ ProcessNumber WhatNumberIs(std::string_view before) {
 std::optional<ProcessSlot> FindProcessSlot(std::string_view text, size_t begin) {
   constexpr int kMost = 1023;  // a larger number is a process' own
   constexpr std::string_view kBehind = " ])>|:/,}";
-  for (size_t at = text.find_first_of(kNumerals, begin); at != text.npos;) {
-    const size_t end = std::min(text.find_first_not_of(kNumerals, at), text.size());
+  for (size_t at = text.find_first_of(kDigits, begin); at != text.npos;) {
+    const size_t end = std::min(text.find_first_not_of(kDigits, at), text.size());
     const auto number = RankNumber(text.substr(at, end - at));
     const ProcessNumber kind = WhatNumberIs(text.substr(0, at));
     const bool is_end = end == text.size() || kBehind.find(text[end]) != kBehind.npos;
@@ -234,7 +239,7 @@ std::optional<ProcessSlot> FindProcessSlot(std::string_view text, size_t begin) 
     if (number && *number <= kMost && kind != ProcessNumber::kOther && is_end && !is_clock) {
       return ProcessSlot{*number, kind, at, end};
     }
-    at = text.find_first_of(kNumerals, end);
+    at = text.find_first_of(kDigits, end);
   }
   return std::nullopt;
 }

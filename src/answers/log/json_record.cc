@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "answers/log/exports/export_document.h"
+#include "answers/log/exports/fluent_bit.h"
 #include "answers/log/exports/record_source.h"
 #include "answers/log/launcher_words.h"
 #include "answers/log/log_line.h"
@@ -314,6 +315,7 @@ std::optional<std::pair<Json, size_t>> ReadFields(std::string_view line) {
     auto parsed = text::ParseJsonLeniently(line.substr(begin));
     if (parsed && parsed->is_object()) return std::pair(std::move(*parsed), begin);
   }
+  if (auto record = ReadFluentBit(line)) return std::pair(std::move(*record), size_t{0});
   static constexpr auto kFirst =
       std::to_array<std::string_view>({"time=", "timestamp=", "ts=", "level=", "lvl="});
   const bool is_logfmt = std::any_of(

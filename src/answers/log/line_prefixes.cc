@@ -4,6 +4,8 @@
 #include <string>
 
 #include "answers/log/own_stamp.h"
+#include "answers/log/pods/file_rank.h"
+#include "answers/rank_number.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -100,8 +102,26 @@ bool TakeSyslog(LogLine& line) {
       text.substr(host + 1, end - host - 1).find(' ') != std::string_view::npos) {
     return false;
   }
+  const std::string_view program = text.substr(host + 1, end - host - 1);
+  if (!line.rank) line.rank = RankOfName(program.substr(0, program.find('[')));
   line.own_time = stamp;
   line.text = text.substr(end + 2);
+  return true;
+}
+
+// Takes "gpu-02 train[4201]: " behind another time, as newer rsyslogs and `journalctl -o short-iso`
+// print it.
+bool TakeProgram(LogLine& line) {
+  constexpr size_t kLongest = 100;
+  const std::string_view text = line.text;
+  const size_t host = text.find(' ');
+  const size_t end = text.find("]: ");
+  const size_t begin = text.find('[');
+  const bool has_all = (line.time || line.own_time) && end < kLongest && host < begin &&
+                       begin < end && text.find(' ', host + 1) > end;
+  if (!has_all || !RankOfDigits(text.substr(begin + 1, end - begin - 1))) return false;
+  if (!line.rank) line.rank = RankOfName(text.substr(host + 1, begin - host - 1));
+  line.text = text.substr(end + 3);
   return true;
 }
 

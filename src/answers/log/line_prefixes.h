@@ -16,6 +16,7 @@ std::optional<int> TakeNumber(std::string_view& text);
 bool TakeTime(LogLine& line);  // "2026-03-02T10:11:04.123Z stderr F "
 bool TakeOwnTime(LogLine& line);
 bool TakeSyslog(LogLine& line);
+bool TakeProgram(LogLine& line);
 bool TakeRank(LogLine& line);
 bool TakeMpi(LogLine& line);
 bool TakeMvapich(LogLine& line);

@@ -1,6 +1,7 @@
 #include "answers/log/log_line.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "answers/log/actor_rank.h"
@@ -9,6 +10,7 @@
 #include "answers/log/line_numbers.h"
 #include "answers/log/line_prefixes.h"
 #include "answers/log/pod_prefix.h"
+#include "answers/log/pods/file_rank.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -59,12 +61,15 @@ LogLine Within(const LogLine& outer, std::string_view text) {
 // Where a second "[rank3]: " begins within a line that has one: two ranks wrote at the same time,
 // and the end of the first one's line came late. npos without one.
 size_t FindSecondRank(std::string_view line) {
-  constexpr std::string_view kBegin = "[rank";
-  if (!line.starts_with(kBegin)) return line.npos;
-  for (size_t at = line.find(kBegin, 1); at != line.npos; at = line.find(kBegin, at + 1)) {
+  constexpr std::string_view kBegin = "[rank", kBar = "%|";
+  const size_t bar = line.find(kBar);
+  const size_t from = line.starts_with(kBegin) ? 1 : bar;
+  if (from == line.npos) return line.npos;
+  for (size_t at = line.find(kBegin, from); at != line.npos; at = line.find(kBegin, at + 1)) {
     std::string_view rest = line.substr(at + kBegin.size());
     // "[rank0]: [rank0]: Traceback" has its rank twice, and " [rank3]: " is what the line tells.
-    if (line[at - 1] != ' ' && TakeNumber(rest) && rest.starts_with("]: ")) return at;
+    const bool is_behind = line[at - 1] != ' ' || bar < at;
+    if (is_behind && TakeNumber(rest) && rest.starts_with("]: ")) return at;
   }
   return line.npos;
 }
@@ -86,6 +91,38 @@ std::vector<std::string_view> WithoutGluedRanks(std::vector<std::string_view> li
     parts.push_back(line);
   }
   return parts;
+}
+
+// Services that count from 0, "trainer-0  | ", are numbered as files of these names; docker compose
+// itself counts from 1.
+void NumberServices(std::vector<LogLine>& lines, const std::vector<std::string_view>& whole,
+                    const std::vector<Host>& hosts) {
+  const auto is_of_service = [&](size_t i) {
+    return hosts[i].name.empty() && !lines[i].pod.empty() && whole[i].starts_with(lines[i].pod);
+  };
+  std::map<std::string_view, std::optional<int>> pods;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (is_of_service(i)) pods[lines[i].pod];
+  }
+  constexpr size_t kMost = 1024;
+  if (pods.size() < 2 || pods.size() > kMost) return;
+  std::vector<std::string> files;
+  for (const auto& [pod, rank] : pods) {
+    if (pod.find_first_of(" /") != pod.npos || RankOfPod(pod, false) || RankOfNode(pod)) return;
+    files.push_back(std::string(pod) + ".log");
+  }
+  const auto ranks = RanksOfFiles({files.begin(), files.end()});
+  const bool are_ranks = !ranks.empty() &&
+                         std::find(ranks.begin(), ranks.end(), std::nullopt) == ranks.end() &&
+                         std::find(ranks.begin(), ranks.end(), 0) != ranks.end();
+  if (!are_ranks) return;
+  for (auto [pod, i] = std::pair(pods.begin(), size_t{0}); pod != pods.end(); ++pod, ++i) {
+    pod->second = ranks[i];
+  }
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const auto known = is_of_service(i) ? pods.find(lines[i].pod) : pods.end();
+    if (known != pods.end() && !lines[i].pod_index) lines[i].pod_index = known->second;
+  }
 }
 
 void NameActors(std::vector<LogLine>& lines) {
@@ -148,6 +185,7 @@ LogLine ReadLogLine(std::string_view text) {
     }
     if (line.pod.empty() && TakePodPrefix(line)) continue;
     if (!line.own_time && (TakeOwnTime(line) || TakeSyslog(line))) continue;
+    if (TakeProgram(line)) continue;
     if (has_task || line.rank || line.local_rank || !TakeTask(line)) break;
     has_task = true;
   }
@@ -174,6 +212,7 @@ std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines) {
     read.push_back(Within(line, line.text));
   }
   NameActors(read);
+  NumberServices(read, lines, hosts);
   return read;
 }
 

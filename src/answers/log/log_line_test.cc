@@ -157,5 +157,64 @@ TEST(LogLine, ManyTasksThatSrunNamesAreRead) {
   EXPECT_FALSE(ReadLines(log, 20'000).empty());
 }
 
+TEST(LogLine, NamesOfServicesPodsAndPrograms) {
+  struct Case {
+    std::string_view line, pod;
+    std::optional<int> rank;
+  };
+  for (const Case& one : {
+           Case{"train.3.k3j2h1g0x@host-b    | x", "train.3", {}},
+           Case{"rank2-1  | x", "rank2-1", 2},
+           Case{"rank1  | x", "rank1", 1},
+           Case{"worker-1  | x", "worker-1", {}},
+           Case{"ml sam-worker-1 pytorch x", "sam-worker-1", {}},
+           Case{"ml/sam-worker-1[pytorch]: x", "sam-worker-1", {}},
+           Case{"2026-03-02T10:11:04Z job/algo-2-1746439871 x", "job/algo-2-1746439871", {}},
+           Case{"2026-03-02T10:11:04Z kube.var.log.containers.sam-worker-1_ml_pytorch-0a.log x",
+                "sam-worker-1",
+                {}},
+           Case{"2026-03-02T10:11:04.123456+00:00 gpu-02 train-rank1[711]: x", "", 1},
+           Case{"2026-03-02T10:11:04+0000 gpu-02 srun[711]: 2: x", "", 2},
+           Case{"Mar 02 10:11:04 gpu-02 train-rank1[711]: x", "", 1},
+           Case{"Mar 02 10:11:04 frank3 python[711]: x", "", {}},
+       }) {
+    const LogLine line = ReadLogLine(one.line);
+    EXPECT_EQ(line.text, "x") << one.line;
+    EXPECT_EQ(line.pod, one.pod) << one.line;
+    EXPECT_EQ(line.rank, one.rank) << one.line;
+  }
+  for (const char* const text :
+       {"a.b  | x", "2026-03-02T10:11:04Z loss/train 0.5", "loading train/data[1]: x"}) {
+    EXPECT_TRUE(ReadLogLine(text).pod.empty()) << text;
+  }
+}
+
+TEST(LogLine, ARankMayWriteWhereABarStood) {
+  const std::string bar = "Epoch 3:  47%|####6     | 470/1000 [01:11<01:20,  6.61it/s]";
+  const std::string log = Prefixed("[rank2]: ", kRaised);
+  const size_t last = log.rfind("[rank2]: ");
+  for (const std::string& text : {bar + log, log.substr(0, last) + bar + log.substr(last),
+                                  log.substr(0, last) + bar + " " + log.substr(last)}) {
+    const Evidence evidence = ReadLogs({{"train.log", text}});
+    const Verdict verdict = Explain(evidence);
+    EXPECT_EQ(verdict.line, "KeyError: 'lr'") << text;
+    ASSERT_TRUE(verdict.rank) << text;
+    EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 2) << text;
+  }
+}
+
+TEST(LogLine, ServicesThatCountFromZeroAreRanks) {
+  const auto told = [](const std::string& one, const std::string& other) {
+    const Evidence evidence =
+        ReadLogs({{"all.log", one + "step 1 loss 0.5\n" + Prefixed(other, kRaised)}});
+    const Verdict verdict = Explain(evidence);
+    return verdict.rank ? evidence.ranks[*verdict.rank].rank : std::nullopt;
+  };
+  EXPECT_EQ(told("trainer-0  | ", "trainer-1  | "), 1);
+  EXPECT_EQ(told("[pod/gpt-0/main] ", "[pod/gpt-1/main] "), std::nullopt) << "may have several";
+  EXPECT_EQ(told("trainer-1  | ", "trainer-2  | "), std::nullopt);
+  EXPECT_EQ(told("node-0  | ", "node-1  | "), std::nullopt);
+}
+
 }  // namespace
 }  // namespace answers

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "answers/rank_number.h"
+
 namespace answers {
 namespace {
 
@@ -16,7 +18,6 @@ bool TakeAll(std::string_view& text, std::string_view characters) {
 // Returns what follows "I1210 18:28:01.790000 1 torch/distributed/run.py:525]".
 std::string_view BehindGlogs(std::string_view text) {
   constexpr std::string_view kLevels = "VIWEC";
-  constexpr std::string_view kDigits = "0123456789";
   if (text.empty() || kLevels.find(text[0]) == std::string_view::npos) return "";
   text.remove_prefix(1);
   if (!TakeAll(text, kDigits) || !Take(text, " ") || !TakeAll(text, "0123456789:.") ||

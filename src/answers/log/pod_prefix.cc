@@ -1,9 +1,8 @@
 #include "answers/log/pod_prefix.h"
 
 #include <algorithm>
-#include <string_view>
 
-#include "answers/log/own_stamp.h"
+#include "answers/log/exports/record_source.h"
 #include "answers/log/pods/file_rank.h"
 #include "answers/rank_number.h"
 #include "base/strings.h"
@@ -40,17 +39,34 @@ bool TakePod(LogLine& line) {
   return true;
 }
 
-// Takes "worker-1  | ": the service of docker compose and the number of its container.
+// "train.3" of "train.3.k3j2h1g0x9w8@host-b", a task of Docker Swarm; "" of another name.
+std::string_view TaskOfSwarm(std::string_view name) {
+  const std::string_view task = name.substr(0, name.find('@'));
+  const size_t id = task.rfind('.');
+  if (task.size() == name.size() || id == task.npos) return "";
+  const size_t slot = task.rfind('.', id - 1);
+  const bool has_slot = slot != task.npos && RankOfDigits(task.substr(slot + 1, id - slot - 1));
+  return has_slot ? task.substr(0, id) : "";
+}
+
+// Takes "worker-1  | ", the service of docker compose and the number of its container, "rank1  | ",
+// and the task before lines of `docker service logs`.
 bool TakeService(LogLine& line) {
   const std::string_view text = line.text;
-  const size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.-");
-  const size_t bar = end == std::string_view::npos ? end : text.find_first_not_of(' ', end);
-  if (bar == std::string_view::npos || end < 3 || bar == end) return false;
+  const size_t end = text.find(' ');
+  const size_t bar = text.find_first_not_of(' ', end);
+  if (end == text.npos || bar == text.npos || end < 3) return false;
   if (!text.substr(bar).starts_with("| ") && text.substr(bar) != "|") return false;
-  const size_t digit = text.substr(0, end).find_last_not_of("0123456789");
-  if (digit == std::string_view::npos || digit + 1 == end) return false;
-  if (text[digit] != '-' && text[digit] != '_') return false;
-  line.pod = text.substr(0, end);
+  std::string_view name = text.substr(0, end);
+  if (const std::string_view task = TaskOfSwarm(name); !task.empty()) name = task;
+  if (name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.-") != name.npos) return false;
+  const size_t number = name.find_last_not_of(kDigits) + 1;  // 0 without another sign
+  const bool has_number = number > 0 && number < name.size() &&
+                          std::string_view("-_.").find(name[number - 1]) != name.npos;
+  const auto rank = RankOfName(has_number ? name.substr(0, number - 1) : name);
+  if (!has_number && !rank) return false;
+  if (rank) line.rank = rank;
+  line.pod = name;
   line.text = text.substr(std::min(bar + 2, text.size()));
   return true;
 }
@@ -82,17 +98,40 @@ bool IsOfKubeflow(std::string_view name) {
   return name.substr(0, dash).ends_with("-worker") || name.substr(0, dash).ends_with("-master");
 }
 
-// Takes stern's "job-worker-1 pytorch " and "job-node-0-1-x7f2k node ": the pod and its container.
+// Takes stern's "job-worker-1 pytorch " and "job-node-0-1-x7f2k node ", the pod and its container,
+// also behind a namespace.
 bool TakeStern(LogLine& line) {
-  const std::string_view text = line.text;
-  const size_t end = text.find(' ');
+  std::string_view text = line.text;
+  size_t end = text.find(' ');
   if (end == std::string_view::npos) return false;
-  const std::string_view name = text.substr(0, end);
-  if (!IsOfKubeflow(name)) return false;
+  std::string_view name = text.substr(0, end);
+  if (!IsOfKubeflow(name)) {
+    text.remove_prefix(end + 1);
+    end = std::min(text.find(' '), text.size());
+    name = text.substr(0, end);
+    const std::string_view space = line.text.substr(0, line.text.size() - text.size() - 1);
+    if (space.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") != space.npos)
+      return false;
+    if (!IsOfKubeflow(name)) return false;
+  }
   const size_t blank = text.find(' ', end + 1);
   if (blank == std::string_view::npos || blank == end + 1) return false;
   line.pod = name;
   line.text = text.substr(blank + 1);
+  return true;
+}
+
+// Takes kail's "ml/job-worker-1[pytorch]: ".
+bool TakeKail(LogLine& line) {
+  const std::string_view text = line.text;
+  const size_t slash = text.find('/');
+  const size_t begin = text.find('[');
+  const size_t end = text.find("]: ");
+  if (end == text.npos || !(slash < begin && begin < end) || text.find(' ') < end) return false;
+  const std::string_view name = text.substr(slash + 1, begin - slash - 1);
+  if (!IsOfKubeflow(name)) return false;
+  line.pod = name;
+  line.text = text.substr(end + 3);
   return true;
 }
 
@@ -153,11 +192,34 @@ bool TakeVertex(LogLine& line) {
   return true;
 }
 
+// Takes the stream of CloudWatch behind the time that `aws logs tail` prints: one that collectors
+// name after a container's log, or one whose last part is an ID ("train/pytorch/0a1b2c...") or,
+// as SageMaker's, ends with a time ("job/algo-2-1746439871").
+bool TakeStream(LogLine& line) {
+  constexpr size_t kShortestId = 10;
+  const size_t end = line.text.find(' ');
+  if (!line.time || end == line.text.npos) return false;
+  const std::string_view stream = line.text.substr(0, end);
+  std::string_view pod = PodOfPath(stream);
+  if (pod.empty()) {
+    const size_t slash = stream.rfind('/');
+    if (slash == stream.npos || slash == 0) return false;
+    const std::string_view id = stream.substr(stream.find_last_of("/-") + 1);
+    const bool is_id =
+        id.size() >= kShortestId && id.find_first_not_of("0123456789abcdef") == id.npos;
+    if (!is_id) return false;
+    pod = stream;
+  }
+  line.pod = pod;
+  line.text.remove_prefix(end + 1);
+  return true;
+}
+
 }  // namespace
 
 bool TakePodPrefix(LogLine& line) {
   return TakePod(line) || TakeService(line) || TakeActor(line) || TakeStern(line) ||
-         TakeVertex(line) || TakeLabels(line);
+         TakeVertex(line) || TakeKail(line) || TakeLabels(line) || TakeStream(line);
 }
 
 }  // namespace answers

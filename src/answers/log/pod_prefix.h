@@ -7,8 +7,8 @@
 namespace answers {
 
 // Takes "[pod/NAME/CONTAINER] ", "[NAME-worker-0] ", "worker-1  | " (docker compose),
-// "(RayTrainWorker pid=7) ", "NAME CONTAINER " (stern), and the columns of Vertex AI's and Loki's
-// tools. Pure.
+// "train.3.ID@HOST  | " (Docker Swarm), "(RayTrainWorker pid=7) ", "NAME CONTAINER " (stern), and
+// the columns of Vertex AI's, Loki's and CloudWatch's tools. Pure.
 bool TakePodPrefix(LogLine& line);
 
 }  // namespace answers

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "answers/log/error_file.h"
+#include "answers/log/exports/export_document.h"
 #include "answers/log/foreign_prefix.h"
 #include "answers/log/json_record.h"
 #include "answers/log/log_line.h"
@@ -11,6 +12,7 @@
 #include "answers/log/node_task.h"
 #include "answers/log/pods/described_pod.h"
 #include "answers/log/rank_field.h"
+#include "answers/traceback.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -56,6 +58,41 @@ std::string WithoutStepHosts(std::string_view text) {
     plain.append(text.substr(0, is_name ? at + kStepDaemon.size() - 1 : end));
     if (is_name) plain.push_back(':');
     text.remove_prefix(end);
+  }
+  return plain.append(text);
+}
+
+// With the line ends of a traceback that stands in one line, as Python or JSON shows a text:
+// "{'stderr': 'Traceback (most recent call last):\\n  File ...'}". "" if there is none, or if there
+// are others.
+std::string WithoutEscapedLines(std::string_view text) {
+  constexpr std::string_view kEscaped = "Traceback (most recent call last):\\n";
+  const size_t first = text.find(kTracebackHeader);
+  if (first == text.npos || !text.substr(first).starts_with(kEscaped)) return "";
+  for (size_t at = first; at != text.npos; at = text.find(kTracebackHeader, at + 1)) {
+    if (!text.substr(at).starts_with(kEscaped)) return "";
+  }
+  if (text.find("error_handler: {") != text.npos) return "";
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char next = text[i] == '\\' && i + 1 < text.size() ? text[i + 1] : ' ';
+    const bool is_escape = std::string_view("nrt\"'\\").find(next) != std::string_view::npos;
+    if (text[i] != '\\' || !is_escape) {
+      plain.push_back(text[i]);
+      continue;
+    }
+    plain.push_back(next == 'n' ? '\n' : next == 'r' ? '\r' : next == 't' ? '\t' : next);
+    ++i;
+  }
+  return plain;
+}
+
+// With common blanks for those of web pages.
+std::string WithoutHardBlanks(std::string_view text) {
+  constexpr std::string_view kHard = "\xc2\xa0";
+  std::string plain;
+  for (size_t at; (at = text.find(kHard)) != text.npos; text.remove_prefix(at + kHard.size())) {
+    plain.append(text.substr(0, at)).push_back(' ');
   }
   return plain.append(text);
 }
@@ -107,6 +144,8 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
   const bool has_escapes = text.find("\x1b[") != std::string_view::npos ||
                            text.find("[0m") != std::string_view::npos ||
                            text.find("[39m") != std::string_view::npos;
+  std::string blanks;
+  if (text.find("\xc2\xa0") != std::string_view::npos) text = blanks = WithoutHardBlanks(text);
   const std::string document = LinesOfJsonDocument(text);
   const std::string pods = AsKubectlPrints(text);
   if (!document.empty()) text = document;
@@ -118,7 +157,9 @@ std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::st
   const size_t most = wanted.empty() ? limit : std::string_view::npos;
   std::vector<std::string_view> texts =
       WithoutQuoteMarks(LastLines(plain.empty() ? text : plain, most));
-  const std::string unfolded = WithoutJsonRecords(texts);
+  std::string unfolded = WithoutJsonRecords(texts);
+  if (unfolded.empty()) unfolded = TextsOfDocument(plain.empty() ? text : plain);
+  if (unfolded.empty()) unfolded = WithoutEscapedLines(plain.empty() ? text : plain);
   if (!unfolded.empty()) texts = LastLines(unfolded, most);
   std::vector<LogLine> lines = ReadLogLines(std::move(texts));
   if (wanted.empty()) {

@@ -9,6 +9,7 @@
 
 #include "base/strings.h"
 #include "text/lenient_json.h"
+#include "text/yaml.h"
 
 namespace answers {
 namespace {
@@ -187,6 +188,50 @@ Records RecordsOfCommas(std::string_view text) {
   return records;
 }
 
+// OpenTelemetry's {"resourceLogs": [{"resource": ..., "scopeLogs": [{"logRecords": [...]}]}]}, as
+// its collector writes one on each line.
+void AddOtlp(const Json& document, Records& records) {
+  for (const Json& one : text::Items(document, {"resourceLogs"})) {
+    text::Object resource;
+    for (const Json& attribute : text::Items(one, {"resource", "attributes"})) {
+      resource[text::GetString(attribute, {"key"})] =
+          text::GetString(attribute, {"value", "stringValue"});
+    }
+    const size_t size = text::ToJson(resource).size();
+    for (const Json& scope : text::Items(one, {"scopeLogs"})) {
+      const text::Array& added = text::Items(scope, {"logRecords"});
+      if (size * (records.size() + added.size()) > kMostRepeated) return;
+      for (const Json& record : added) {
+        records.push_back(text::Object{{"timestamp", text::GetString(record, {"timeUnixNano"})},
+                                       {"resource", resource},
+                                       {"body", text::GetString(record, {"body", "stringValue"})}});
+      }
+    }
+  }
+}
+
+Records RecordsOfOtlp(std::string_view text) {
+  constexpr std::string_view kBegin = "{\"resourceLogs\"";
+  Records records;
+  size_t size = 0;
+  while (text.starts_with(kBegin) && size <= kLargestDocument) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const auto document = text::ParseJsonLeniently(text.substr(0, end));
+    if (document) AddOtlp(*document, records);
+    size += end;
+    text = base::Trim(text.substr(end));
+  }
+  return records;
+}
+
+// The documents of YAML that `gcloud logging read` prints.
+Records RecordsOfYaml(std::string_view text) {
+  const bool may_be = text.starts_with("---\n") || text.starts_with("insertId: ");
+  if (!may_be || text.find("\ninsertId: ") == text.npos) return {};
+  auto documents = text::ParseYamlDocuments(text);
+  return documents ? std::move(*documents) : Records();
+}
+
 // Whether the first line may be a whole object, and the second one begins another.
 bool HasARecordOnEachLine(std::string_view text) {
   const size_t end = text.find('\n');
@@ -194,11 +239,46 @@ bool HasARecordOnEachLine(std::string_view text) {
          text.substr(end + 1).starts_with('{');
 }
 
+void AddTexts(const Json& value, std::string& texts) {
+  constexpr auto kFewestLines = 3;
+  if (const auto* const text = value.if_string()) {
+    const std::string_view lines = base::Trim(*text);
+    if (std::count(lines.begin(), lines.end(), '\n') + 1 < kFewestLines) return;
+    texts.append(lines).push_back('\n');
+  } else if (const auto* const array = value.if_array()) {
+    std::string lines;  // of a notebook's output
+    for (const Json& item : *array) {
+      const auto* const line = item.if_string();
+      if (line == nullptr) AddTexts(item, texts);
+      if (line != nullptr) lines.append(*line).append(line->ends_with('\n') ? "" : "\n");
+    }
+    if (!lines.empty()) AddTexts(Json(lines), texts);
+  } else if (const auto* const object = value.if_object()) {
+    for (const auto& member : *object) {
+      if (member.key() != "source") AddTexts(member.value(), texts);  // a notebook's code
+    }
+  }
+}
+
 }  // namespace
+
+std::string TextsOfDocument(std::string_view text) {
+  text = base::Trim(text);
+  std::string texts;
+  const bool may_be =
+      text.size() <= kLargestDocument && ((text.starts_with('{') && text.ends_with('}')) ||
+                                          (text.starts_with('[') && text.ends_with(']')) ||
+                                          (text.starts_with('"') && text.ends_with('"')));
+  if (!may_be) return "";
+  if (const auto document = text::ParseJsonLeniently(text)) AddTexts(*document, texts);
+  return texts;
+}
 
 std::vector<Json> RecordsOfDocument(std::string_view text) {
   text = base::Trim(text);
   if (text.size() > kLargestDocument) return {};
+  if (Records of_otlp = RecordsOfOtlp(text); !of_otlp.empty()) return of_otlp;
+  if (Records of_yaml = RecordsOfYaml(text); !of_yaml.empty()) return of_yaml;
   if (!text.starts_with('{') && !text.starts_with('[')) return RecordsOfCommas(text);
   const bool is_array = text.starts_with('[') && text.ends_with(']');
   const bool is_object = text.starts_with('{') && text.ends_with('}');

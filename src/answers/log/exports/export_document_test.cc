@@ -230,5 +230,39 @@ TEST(ExportDocument, OtherDocumentsHaveNone) {
   }
 }
 
+TEST(ExportDocument, FluentBitsOutputOnATerminal) {
+  for (
+      const char* const form :
+      {R"([7] kube.var.log.containers.@_ml_pytorch-0a.log: [[17724462#.000000000, {}], {"stream"=>"stderr", "log"=>"$"}])",
+       R"([7] kube: [17724462#.000000000, {"log"=>"$", "kubernetes"=>{"pod_name"=>"@", "labels"=>{}}}])"}) {
+    std::string log;
+    for (std::string record : Records(form)) {
+      for (size_t at; (at = record.find("\\\"")) != std::string::npos;) record.erase(at, 1);
+      log += record + "\n";
+    }
+    EXPECT_EQ(TellBy(log).line, "KeyError: 'lr'") << log;
+    EXPECT_EQ(TellBy(log).rank, 2) << log;
+  }
+}
+
+TEST(ExportDocument, CloudLoggingsYaml) {
+  const std::vector<std::string> records = Records(
+      "---\ninsertId: a#\nresource:\n  labels:\n    pod_name: @\nseverity: ERROR\n"
+      "textPayload: \"$\"\ntimestamp: '2026-03-02T10:11:#Z'");
+  const std::string log = Joined({records.rbegin(), records.rend()}, "\n");
+  EXPECT_EQ(TellBy(log).line, "KeyError: 'lr'") << log;
+  EXPECT_EQ(TellBy(log).rank, 2) << log;
+}
+
+TEST(ExportDocument, OpenTelemetrysRecordsNameTheirPod) {
+  const std::string log = Joined(
+      Records(
+          R"({"resourceLogs": [{"resource": {"attributes": [{"key": "k8s.pod.name", "value": {"stringValue": "@"}}]}, "scopeLogs": [{"logRecords": [{"timeUnixNano": "17724462#000000000", "body": {"stringValue": "$"}}]}]}]})"),
+      "\n");
+  EXPECT_EQ(TellBy(log).line, "KeyError: 'lr'") << log;
+  EXPECT_EQ(TellBy(log).rank, 2) << log;
+  EXPECT_TRUE(AreJsonRecords(log));
+}
+
 }  // namespace
 }  // namespace answers

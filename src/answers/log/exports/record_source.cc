@@ -45,25 +45,6 @@ std::string IndexOfPod(const Json& record) {
   return index;
 }
 
-// Of "POD_NAMESPACE_CONTAINER-ID.log" below /var/log/containers, also with dots for the slashes,
-// and of "NAMESPACE_POD_UID" below /var/log/pods.
-std::string_view PodOfPath(std::string_view path) {
-  for (const std::string_view folder : {"var.log.containers.", "var/log/containers/"}) {
-    const size_t at = path.find(folder);
-    if (at == path.npos) continue;
-    const std::string_view name = path.substr(at + folder.size());
-    const size_t end = name.find('_');
-    return end == name.npos ? "" : name.substr(0, end);
-  }
-  constexpr std::string_view kPods = "var/log/pods/";
-  const size_t pods = path.find(kPods);
-  if (pods == path.npos) return "";
-  const std::string_view name = path.substr(pods + kPods.size());
-  const size_t begin = name.find('_');
-  const size_t end = begin == name.npos ? begin : name.find('_', begin + 1);
-  return end == name.npos ? "" : name.substr(begin + 1, end - begin - 1);
-}
-
 // The value of "pod_name:gpt-worker-3" in Datadog's tags, a list or a text with commas.
 std::string TagIn(const Json& record, std::string_view key) {
   const auto value_of = [key](std::string_view tag) {
@@ -113,6 +94,23 @@ std::string PodOf(const Json& record) {
 }
 
 }  // namespace
+
+std::string_view PodOfPath(std::string_view path) {
+  for (const std::string_view folder : {"var.log.containers.", "var/log/containers/"}) {
+    const size_t at = path.find(folder);
+    if (at == path.npos) continue;
+    const std::string_view name = path.substr(at + folder.size());
+    const size_t end = name.find('_');
+    return end == name.npos ? "" : name.substr(0, end);
+  }
+  constexpr std::string_view kPods = "var/log/pods/";
+  const size_t pods = path.find(kPods);
+  if (pods == path.npos) return "";
+  const std::string_view name = path.substr(pods + kPods.size());
+  const size_t begin = name.find('_');
+  const size_t end = begin == name.npos ? begin : name.find('_', begin + 1);
+  return end == name.npos ? "" : name.substr(begin + 1, end - begin - 1);
+}
 
 std::string_view FirstString(const Json& record, std::initializer_list<text::Path> keys) {
   for (const text::Path key : keys) {

@@ -12,7 +12,6 @@
 namespace answers {
 namespace {
 
-constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kLauncherJob = "-launcher-0-";
 
 std::optional<int> NumberAt(std::string_view text, size_t at) {
@@ -150,12 +149,29 @@ struct Numbered {
   bool may_be_hosts = false;  // unless they count from 0
 };
 
+// Where the random part of the name of a Job's pod begins: "train-1-x7f2k.log". npos of others.
+size_t BeginOfSuffix(std::string_view path) {
+  constexpr size_t kSuffix = 6;
+  const size_t name = path.rfind('/') + 1;
+  const size_t end = std::min(path.find('.', name), path.size());
+  if (end < name + kSuffix + 2) return path.npos;
+  const size_t begin = end - kSuffix;
+  const size_t sign = path.substr(name, begin - name).find_last_not_of(kDigits);
+  const bool is_of_job =
+      path[begin] == '-' && sign != path.npos && path[name + sign] == '-' &&
+      name + sign + 1 < begin &&
+      path.substr(begin + 1, kSuffix - 1)
+              .find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789") == path.npos;
+  return is_of_job ? begin : path.npos;
+}
+
 std::optional<Numbered> ReadNumbered(std::string_view path) {
   static constexpr auto kOthers = std::to_array<std::string_view>(
       {"node", "node_rank", "node-rank", "noderank", "host", "gpu", "attempt", "epoch", "step",
        "run", "part", "agent", "machine"});
   const size_t name = path.rfind('/') + 1;
-  const size_t last = path.find_last_of(kDigits);
+  const size_t suffix = BeginOfSuffix(path);
+  const size_t last = path.substr(0, suffix).find_last_of(kDigits);
   if (last == std::string_view::npos || last < name) return std::nullopt;
   size_t begin = last;
   while (begin > name && base::IsDigit(path[begin - 1])) --begin;
@@ -168,7 +184,10 @@ std::optional<Numbered> ReadNumbered(std::string_view path) {
                   [&word](std::string_view other) { return word.ends_with(other); })) {
     return std::nullopt;
   }
-  return Numbered{std::string(path.substr(0, begin)), std::string(path.substr(last + 1)), *number,
+  const std::string_view behind = suffix == path.npos
+                                      ? path.substr(last + 1)
+                                      : path.substr(std::min(path.find('.', suffix), path.size()));
+  return Numbered{std::string(path.substr(0, begin)), std::string(behind), *number,
                   IsOfHost(path.substr(name, begin - name))};
 }
 
@@ -219,6 +238,18 @@ bool AreOfTwoHosts(std::string_view one, std::string_view other) {
   return one != other && KindOfHost(one) == KindOfHost(other);
 }
 
+std::optional<int> RankOfName(std::string_view name) {
+  constexpr std::string_view kRank = "rank";
+  const std::string lower = base::ToLower(name);
+  const size_t at = lower.rfind(kRank);
+  if (at == lower.npos || (at > 0 && lower[at - 1] >= 'a' && lower[at - 1] <= 'z')) {
+    return std::nullopt;
+  }
+  std::string_view number = std::string_view(lower).substr(at + kRank.size());
+  if (number.starts_with('-') || number.starts_with('_')) number.remove_prefix(1);
+  return IsOfNodeOrGroup(lower.substr(0, at)) ? std::nullopt : RankOfDigits(number);
+}
+
 std::optional<int> RankOfPod(std::string_view pod, bool has_master) {
   if (pod.ends_with("-master-0")) return 0;
   if (pod == "workerpool0-0") return 0;
@@ -226,6 +257,13 @@ std::optional<int> RankOfPod(std::string_view pod, bool has_master) {
   if (pod.starts_with(kVertex)) {
     const auto replica = RankOfDigits(pod.substr(kVertex.size()));
     return replica ? std::optional(*replica + 1) : std::nullopt;
+  }
+  constexpr std::string_view kSageMakers = "algo-";  // the first host is algo-1
+  if (const size_t host = pod.rfind(kSageMakers);
+      host != pod.npos && (host == 0 || std::string_view("/.").find(pod[host - 1]) != pod.npos)) {
+    const std::string_view number = pod.substr(host + kSageMakers.size());
+    const auto count = RankOfDigits(number.substr(0, number.find('-')));
+    return count > 0 ? std::optional(*count - 1) : std::nullopt;
   }
   constexpr std::string_view kWorker = "-worker-";
   const size_t at = pod.rfind(kWorker);
