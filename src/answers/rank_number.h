@@ -20,8 +20,7 @@ inline std::optional<int> RankNumber(std::string_view digits) {
 
 // The same of text that has digits only, not "+3". Pure.
 inline std::optional<int> RankOfDigits(std::string_view text) {
-  const bool is_number =
-      !text.empty() && text.find_first_not_of(kDigits) == std::string_view::npos;
+  const bool is_number = !text.empty() && text.find_first_not_of(kDigits) == std::string_view::npos;
   return is_number ? RankNumber(text) : std::nullopt;
 }
 

@@ -14,9 +14,9 @@ struct KubeflowPods {
 };
 
 // The operator's master is rank 0, and worker 0 is rank 1; without a master worker 0 is rank 0.
-// Vertex AI's workerpool0-0, the only one of its pool, is rank 0, and workerpool1-0 is rank 1; SageMaker's
-// host algo-1 is rank 0, also in its stream's name, "job/algo-1-1746439871".
-// Nullopt for another name, and for other pools of Vertex AI, which may not train.
+// Vertex AI's workerpool0-0, the only one of its pool, is rank 0, and workerpool1-0 is rank 1;
+// SageMaker's host algo-1 is rank 0, also in its stream's name, "job/algo-1-1746439871". Nullopt
+// for another name, and for other pools of Vertex AI, which may not train.
 std::optional<int> RankOfPod(std::string_view pod, bool has_master);
 
 // The number at the end of a process' name that says so: "rank1", "train-rank-1". Nullopt of

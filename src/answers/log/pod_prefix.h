@@ -1,4 +1,5 @@
-// What names the pod, service or actor before a line, as kubectl, stern, docker and others print it.
+// What names the pod, service or actor before a line, as kubectl, stern, docker and others print
+// it.
 #pragma once
 
 #include "answers/log/log_line.h"
