@@ -1,6 +1,5 @@
 #include "answers/log/exports/fluent_bit.h"
 
-#include <algorithm>
 #include <string>
 
 #include "base/strings.h"
