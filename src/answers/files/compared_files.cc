@@ -177,15 +177,8 @@ void NameDescribedByLogs(std::vector<File>& files) {
 }
 
 void NameLogsByDescribed(std::vector<File>& files) {
-  const bool has_first = std::any_of(files.begin(), files.end(), [](const File& file) {
-    return file.log->name.find("-worker-0") != std::string::npos;
-  });
   for (const File& file : files) {
     for (const DescribedPod& pod : file.pods) {
-      for (File& log : files) {  // worker 1 of a job with a master is rank 2
-        const bool is_unclear = pod.may_follow_master && !has_first;
-        if (is_unclear && NameOfLog(log.log->name) == pod.name) log.rank.reset();
-      }
       if (!pod.rank || pod.may_have_several || pod.name.empty()) continue;
       for (File& log : files) {
         if (!log.rank && &log != &file && NameOfLog(log.log->name) == pod.name) log.rank = pod.rank;

@@ -27,6 +27,10 @@ void Sorter::Add(const File& file, const LocalRanks& locals) {
   const bool has_prefixes = std::any_of(
       file.lines.begin(), file.lines.end(),
       [](const Split& split) { return split.rank.has_value() || split.local_rank.has_value(); });
+  const bool are_indices_ranks =
+      std::all_of(file.lines.begin(), file.lines.end(), [](const Split& split) {
+        return !split.local_rank && (!split.rank || split.rank == split.pod_index);
+      });
   const std::set<std::string_view> shared = PodsOfSeveral(file);
   std::set<size_t> places;  // of those that have its lines
   std::optional<int> section;
@@ -54,6 +58,7 @@ void Sorter::Add(const File& file, const LocalRanks& locals) {
     if (!number && described != nullptr) number = described->rank;
     const bool has_several = described != nullptr && described->may_have_several;
     if (!number && !has_several) number = file.rank;
+    if (!number && are_indices_ranks && !shared.contains(split.pod)) number = split.pod_index;
     if (!number && !has_prefixes && !shared.contains(split.pod)) {
       number = pods_.has_launcher ? std::nullopt : RankOfNode(split.pod);
       if (!number) number = split.pod_index;

@@ -87,41 +87,33 @@ bool TakeOwnTime(LogLine& line) {
   return true;
 }
 
+// Takes "gpu-02 train[4201]: ", which newer rsyslogs and `journalctl -o short-iso` print behind
+// another time than syslog's.
+bool TakeProgram(LogLine& line, std::string_view text, bool needs_pid) {
+  constexpr size_t kLongest = 104;
+  const size_t host = text.find(' ');
+  const size_t end = text.find(": ");
+  if (host > end || end > kLongest) return false;
+  const std::string_view program = text.substr(host + 1, end - host - 1);
+  const size_t pid = program.find('[');
+  const bool has_pid = pid != program.npos && program.ends_with(']') &&
+                       RankOfDigits(program.substr(pid + 1, program.size() - pid - 2));
+  if (program.find(' ') != program.npos || (needs_pid && !has_pid)) return false;
+  if (!line.rank) line.rank = RankOfName(program.substr(0, pid));
+  line.text = text.substr(end + 2);
+  return true;
+}
+
 // Takes "Mar 02 10:11:04 gpu-02 train[4201]: ".
 bool TakeSyslog(LogLine& line) {
   constexpr size_t kStamp = 15;
-  constexpr size_t kLongest = 120;
   const std::string_view text = line.text;
   if (text.size() <= kStamp || text[3] != ' ' || text[kStamp] != ' ' || text[12] != ':') {
     return false;
   }
   const auto stamp = ReadOwnStamp(text.substr(0, kStamp));
-  const size_t host = text.find(' ', kStamp + 1);
-  const size_t end = text.find(": ");
-  if (!stamp || host > end || end > kLongest ||
-      text.substr(host + 1, end - host - 1).find(' ') != std::string_view::npos) {
-    return false;
-  }
-  const std::string_view program = text.substr(host + 1, end - host - 1);
-  if (!line.rank) line.rank = RankOfName(program.substr(0, program.find('[')));
+  if (!stamp || !TakeProgram(line, text.substr(kStamp + 1), false)) return false;
   line.own_time = stamp;
-  line.text = text.substr(end + 2);
-  return true;
-}
-
-// Takes "gpu-02 train[4201]: " behind another time, as newer rsyslogs and `journalctl -o short-iso`
-// print it.
-bool TakeProgram(LogLine& line) {
-  constexpr size_t kLongest = 100;
-  const std::string_view text = line.text;
-  const size_t host = text.find(' ');
-  const size_t end = text.find("]: ");
-  const size_t begin = text.find('[');
-  const bool has_all = (line.time || line.own_time) && end < kLongest && host < begin &&
-                       begin < end && text.find(' ', host + 1) > end;
-  if (!has_all || !RankOfDigits(text.substr(begin + 1, end - begin - 1))) return false;
-  if (!line.rank) line.rank = RankOfName(text.substr(host + 1, begin - host - 1));
-  line.text = text.substr(end + 3);
   return true;
 }
 

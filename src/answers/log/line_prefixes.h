@@ -16,7 +16,9 @@ std::optional<int> TakeNumber(std::string_view& text);
 bool TakeTime(LogLine& line);  // "2026-03-02T10:11:04.123Z stderr F "
 bool TakeOwnTime(LogLine& line);
 bool TakeSyslog(LogLine& line);
-bool TakeProgram(LogLine& line);
+// "gpu-02 train[4201]: " in `text`, what is left of the line; without "[4201]" only if none is
+// needed.
+bool TakeProgram(LogLine& line, std::string_view text, bool needs_pid);
 bool TakeRank(LogLine& line);
 bool TakeMpi(LogLine& line);
 bool TakeMvapich(LogLine& line);

@@ -185,7 +185,7 @@ LogLine ReadLogLine(std::string_view text) {
     }
     if (line.pod.empty() && TakePodPrefix(line)) continue;
     if (!line.own_time && (TakeOwnTime(line) || TakeSyslog(line))) continue;
-    if (TakeProgram(line)) continue;
+    if ((line.time || line.own_time) && TakeProgram(line, line.text, true)) continue;
     if (has_task || line.rank || line.local_rank || !TakeTask(line)) break;
     has_task = true;
   }

@@ -168,7 +168,6 @@ TEST(LogLine, NamesOfServicesPodsAndPrograms) {
            Case{"rank1  | x", "rank1", 1},
            Case{"worker-1  | x", "worker-1", {}},
            Case{"ml sam-worker-1 pytorch x", "sam-worker-1", {}},
-           Case{"ml/sam-worker-1[pytorch]: x", "sam-worker-1", {}},
            Case{"2026-03-02T10:11:04Z job/algo-2-1746439871 x", "job/algo-2-1746439871", {}},
            Case{"2026-03-02T10:11:04Z kube.var.log.containers.sam-worker-1_ml_pytorch-0a.log x",
                 "sam-worker-1",
@@ -212,6 +211,8 @@ TEST(LogLine, ServicesThatCountFromZeroAreRanks) {
   };
   EXPECT_EQ(told("trainer-0  | ", "trainer-1  | "), 1);
   EXPECT_EQ(told("[pod/gpt-0/main] ", "[pod/gpt-1/main] "), std::nullopt) << "may have several";
+  EXPECT_EQ(told("trainer-0  | [rank0]: ", "trainer-1  | "), 1);
+  EXPECT_EQ(told("trainer-0  | [rank3]: ", "trainer-1  | "), std::nullopt);
   EXPECT_EQ(told("trainer-1  | ", "trainer-2  | "), std::nullopt);
   EXPECT_EQ(told("node-0  | ", "node-1  | "), std::nullopt);
 }

@@ -121,20 +121,6 @@ bool TakeStern(LogLine& line) {
   return true;
 }
 
-// Takes kail's "ml/job-worker-1[pytorch]: ".
-bool TakeKail(LogLine& line) {
-  const std::string_view text = line.text;
-  const size_t slash = text.find('/');
-  const size_t begin = text.find('[');
-  const size_t end = text.find("]: ");
-  if (end == text.npos || !(slash < begin && begin < end) || text.find(' ') < end) return false;
-  const std::string_view name = text.substr(slash + 1, begin - slash - 1);
-  if (!IsOfKubeflow(name)) return false;
-  line.pod = name;
-  line.text = text.substr(end + 3);
-  return true;
-}
-
 // Takes Loki's labels, as logcli prints those in which lines differ: "{container="pytorch",
 // pod="job-worker-1"} ".
 bool TakeLabels(LogLine& line) {
@@ -219,7 +205,7 @@ bool TakeStream(LogLine& line) {
 
 bool TakePodPrefix(LogLine& line) {
   return TakePod(line) || TakeService(line) || TakeActor(line) || TakeStern(line) ||
-         TakeVertex(line) || TakeKail(line) || TakeLabels(line) || TakeStream(line);
+         TakeVertex(line) || TakeLabels(line) || TakeStream(line);
 }
 
 }  // namespace answers

@@ -188,42 +188,6 @@ Records RecordsOfCommas(std::string_view text) {
   return records;
 }
 
-// OpenTelemetry's {"resourceLogs": [{"resource": ..., "scopeLogs": [{"logRecords": [...]}]}]}, as
-// its collector writes one on each line.
-void AddOtlp(const Json& document, Records& records) {
-  for (const Json& one : text::Items(document, {"resourceLogs"})) {
-    text::Object resource;
-    for (const Json& attribute : text::Items(one, {"resource", "attributes"})) {
-      resource[text::GetString(attribute, {"key"})] =
-          text::GetString(attribute, {"value", "stringValue"});
-    }
-    const size_t size = text::ToJson(resource).size();
-    for (const Json& scope : text::Items(one, {"scopeLogs"})) {
-      const text::Array& added = text::Items(scope, {"logRecords"});
-      if (size * (records.size() + added.size()) > kMostRepeated) return;
-      for (const Json& record : added) {
-        records.push_back(text::Object{{"timestamp", text::GetString(record, {"timeUnixNano"})},
-                                       {"resource", resource},
-                                       {"body", text::GetString(record, {"body", "stringValue"})}});
-      }
-    }
-  }
-}
-
-Records RecordsOfOtlp(std::string_view text) {
-  constexpr std::string_view kBegin = "{\"resourceLogs\"";
-  Records records;
-  size_t size = 0;
-  while (text.starts_with(kBegin) && size <= kLargestDocument) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const auto document = text::ParseJsonLeniently(text.substr(0, end));
-    if (document) AddOtlp(*document, records);
-    size += end;
-    text = base::Trim(text.substr(end));
-  }
-  return records;
-}
-
 // The documents of YAML that `gcloud logging read` prints.
 Records RecordsOfYaml(std::string_view text) {
   const bool may_be = text.starts_with("---\n") || text.starts_with("insertId: ");
@@ -277,7 +241,6 @@ std::string TextsOfDocument(std::string_view text) {
 std::vector<Json> RecordsOfDocument(std::string_view text) {
   text = base::Trim(text);
   if (text.size() > kLargestDocument) return {};
-  if (Records of_otlp = RecordsOfOtlp(text); !of_otlp.empty()) return of_otlp;
   if (Records of_yaml = RecordsOfYaml(text); !of_yaml.empty()) return of_yaml;
   if (!text.starts_with('{') && !text.starts_with('[')) return RecordsOfCommas(text);
   const bool is_array = text.starts_with('[') && text.ends_with(']');

@@ -254,15 +254,5 @@ TEST(ExportDocument, CloudLoggingsYaml) {
   EXPECT_EQ(TellBy(log).rank, 2) << log;
 }
 
-TEST(ExportDocument, OpenTelemetrysRecordsNameTheirPod) {
-  const std::string log = Joined(
-      Records(
-          R"({"resourceLogs": [{"resource": {"attributes": [{"key": "k8s.pod.name", "value": {"stringValue": "@"}}]}, "scopeLogs": [{"logRecords": [{"timeUnixNano": "17724462#000000000", "body": {"stringValue": "$"}}]}]}]})"),
-      "\n");
-  EXPECT_EQ(TellBy(log).line, "KeyError: 'lr'") << log;
-  EXPECT_EQ(TellBy(log).rank, 2) << log;
-  EXPECT_TRUE(AreJsonRecords(log));
-}
-
 }  // namespace
 }  // namespace answers

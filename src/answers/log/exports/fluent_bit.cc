@@ -1,85 +1,50 @@
 #include "answers/log/exports/fluent_bit.h"
 
-#include <algorithm>
+#include <string>
 
 #include "base/strings.h"
 
 namespace answers {
 namespace {
 
-using text::Json;
-
-constexpr int kDeepest = 4;
-constexpr std::string_view kIs = "\"=>";
-
-// Whether another field, or the end of the record, stands behind a value.
-bool IsBehindValue(std::string_view rest) {
-  for (int i = 0; i < kDeepest && rest.starts_with('}'); ++i) {
-    rest.remove_prefix(1);
-    if (rest == "]") return true;
-  }
-  if (!rest.starts_with(", \"")) return false;
-  const size_t end = rest.find('"', 3);
-  return end != rest.npos && rest.substr(end).starts_with(kIs);
-}
-
-// Takes the fields of a map up to its brace.
-std::optional<text::Object> TakeMap(std::string_view& rest, int depth) {
-  text::Object fields;
-  if (rest.starts_with('}')) {
-    rest.remove_prefix(1);
-    return fields;
-  }
-  while (depth < kDeepest && rest.starts_with('"')) {
-    const size_t sign = rest.find(kIs);
-    if (sign == rest.npos) return std::nullopt;
-    Json& value = fields[rest.substr(1, sign - 1)];
-    rest.remove_prefix(sign + kIs.size());
-    if (rest.starts_with('{')) {
-      rest.remove_prefix(1);
-      auto inner = TakeMap(rest, depth + 1);
-      if (!inner) return std::nullopt;
-      value = std::move(*inner);
-    } else {
-      const bool is_text = rest.starts_with('"');
-      size_t end = is_text ? 1 : 0;
-      while (end < rest.size() && !((!is_text || rest[end] == '"') &&
-                                    IsBehindValue(rest.substr(end + (is_text ? 1 : 0))))) {
-        ++end;
-      }
-      if (end == rest.size()) return std::nullopt;
-      value = is_text ? rest.substr(1, end - 1) : rest.substr(0, end);
-      rest.remove_prefix(end + (is_text ? 1 : 0));
+// The text behind `"KEY"=>"`, in which quotes stand as they are: up to the next field, or to the
+// end of a map. "" without one.
+std::string_view TextOf(std::string_view record, std::string_view key) {
+  const size_t at = record.find(key);
+  if (at == record.npos) return "";
+  const std::string_view text = record.substr(at + key.size());
+  for (size_t end = text.find('"'); end != text.npos; end = text.find('"', end + 1)) {
+    const std::string_view behind = text.substr(end + 1);
+    const size_t next = behind.starts_with(", \"") ? behind.find('"', 3) : behind.npos;
+    const bool is_field = next != behind.npos && behind.substr(next).starts_with("\"=>");
+    const size_t braces = behind.find_first_not_of('}');
+    if (is_field || (braces > 0 && behind.substr(braces).starts_with(braces == 1 ? ", " : "]")) ||
+        behind == "}]") {
+      return text.substr(0, end);
     }
-    if (rest.starts_with('}')) {
-      rest.remove_prefix(1);
-      return fields;
-    }
-    if (!rest.starts_with(", ")) return std::nullopt;
-    rest.remove_prefix(2);
   }
-  return std::nullopt;
+  return "";
 }
 
 }  // namespace
 
-std::optional<Json> ReadFluentBit(std::string_view line) {
+std::optional<text::Json> ReadFluentBit(std::string_view line) {
   constexpr std::string_view kBehindTag = ": [";
   const size_t tag = line.find(kBehindTag);
-  if (!line.starts_with('[') || tag == line.npos || !line.ends_with("}]")) return std::nullopt;
-  const bool is_new = line.substr(tag + kBehindTag.size()).starts_with('[');
-  const size_t time = tag + kBehindTag.size() + (is_new ? 1 : 0);
-  const auto seconds = base::ParseInt(line.substr(time, line.find('.', time) - time));
-  const std::string_view mark = is_new ? "], {" : ", {";
-  const size_t begin = line.find(mark, time);
-  if (!seconds || begin == line.npos) return std::nullopt;
-  std::string_view rest = line.substr(begin + mark.size());
-  auto fields = TakeMap(rest, 0);
-  if (!fields || rest != "]") return std::nullopt;
-  if (!fields->contains("date")) (*fields)["date"] = *seconds;
   const size_t name = line.find("] ") + 2;
-  if (name < tag && !fields->contains("tag")) (*fields)["tag"] = line.substr(name, tag - name);
-  return Json(std::move(*fields));
+  if (!line.starts_with('[') || !line.ends_with("}]") || tag == line.npos || name > tag) {
+    return std::nullopt;
+  }
+  const std::string_view rest = line.substr(tag + kBehindTag.size());
+  const std::string_view time = rest.substr(rest.starts_with('[') ? 1 : 0);
+  const auto seconds = base::ParseInt(time.substr(0, time.find('.')));
+  std::string_view text = TextOf(rest, "\"log\"=>\"");
+  if (text.empty()) text = TextOf(rest, "\"message\"=>\"");
+  if (!seconds || text.empty()) return std::nullopt;
+  return text::Object{{"date", *seconds},
+                      {"log", text},
+                      {"tag", line.substr(name, tag - name)},
+                      {"pod_name", TextOf(rest, "\"pod_name\"=>\"")}};
 }
 
 }  // namespace answers

@@ -9,8 +9,9 @@
 namespace answers {
 
 // Reads `[0] TAG: [[1746439841.000000000, {}], {"log"=>"text", "kubernetes"=>{"pod_name"=>"a"}}]`,
-// or the same of older versions, without the inner brackets: the fields, the time as "date" and the
-// tag as "tag". Quotes within a text stand there as they are. Nullopt for another line. Pure.
+// or the same of older versions, without the inner brackets: its "log" or
+// "message" as "log", with the time as "date", the "tag" and the "pod_name". Nullopt for another
+// line. Pure.
 std::optional<text::Json> ReadFluentBit(std::string_view line);
 
 }  // namespace answers

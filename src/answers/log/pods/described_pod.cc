@@ -166,7 +166,6 @@ void FindRank(const KubectlText& lines, const KubeflowPods& of_job, bool is_pod,
   // Without a master worker 0 is rank 0; whether there is one, other pods say.
   if (!variable && index && is_worker) {
     pod.rank = of_job.has_master ? std::optional(*index + 1) : std::nullopt;
-    pod.may_follow_master = !pod.rank;
   }
   if (pod.rank || index || !is_pod) return;
   if (of_job.has_master) pod.rank = RankOfPod(pod.name, true);

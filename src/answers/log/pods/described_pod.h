@@ -12,12 +12,11 @@
 namespace answers {
 
 struct DescribedPod {
-  std::string name;                // "" if these lines do not have it
-  std::string node;                // that it was assigned to; "" if these lines do not say it
-  std::optional<int> rank;         // nullopt if it is unknown, or if it may be one of several
-  bool may_have_several = false;   // ranks: it has several GPUs, or starts several processes
-  bool may_follow_master = false;  // it is Kubeflow's worker, and nothing says if there is a master
-  size_t begin = 0, end = 0;       // its lines
+  std::string name;               // "" if these lines do not have it
+  std::string node;               // that it was assigned to; "" if these lines do not say it
+  std::optional<int> rank;        // nullopt if it is unknown, or if it may be one of several
+  bool may_have_several = false;  // ranks: it has several GPUs, or starts several processes
+  size_t begin = 0, end = 0;      // its lines
   // How its only container ended, or the only one that failed.
   std::optional<int> exit_code;
   std::optional<base::Time> ended;
