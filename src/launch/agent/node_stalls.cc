@@ -17,7 +17,7 @@ constexpr base::Duration kTurn = std::chrono::milliseconds(100);
 constexpr int kMostTurns = 15;
 constexpr size_t kMostPlaced = 3;
 // Until the next look, which is about a second after the one before.
-constexpr base::Duration kPause = std::chrono::milliseconds(850);
+constexpr base::Duration kBetweenLooks = std::chrono::milliseconds(850);
 
 }  // namespace
 
@@ -67,7 +67,7 @@ void Agent::JudgeWithOthers(answers::StallWatch::Testimony testimony, int turn) 
     });
     return;
   }
-  if (!all_answered) return LookForStallsLater(kPause);
+  if (!all_answered) return LookForStallsLater(kBetweenLooks);
   if (SharesStalls()) {
     for (auto& [node, told] : told_) {
       answers::StallWatch::Testimony& other = *told.testimony;
@@ -82,7 +82,7 @@ void Agent::JudgeWithOthers(answers::StallWatch::Testimony testimony, int turn) 
   stall_watch_->Judge(clock_.Steady(), testimony, witness::SourceLine);
   SayStall(testimony.dumps);
   TellStall();
-  if (!group_->IsStopping()) LookForStallsLater(kPause);
+  if (!group_->IsStopping()) LookForStallsLater(kBetweenLooks);
 }
 
 void Agent::SayToAll(const std::string& text, bool is_over) {
@@ -130,19 +130,19 @@ void Agent::OnTold(const std::string& text) {
     told.heard = clock_.Steady();
     return;
   }
+  if (news->killed) return (void)KillStalled(*news->killed, news->line);
   if (!news->line.empty()) {
     SayLater(news->line);
     ended_stall_ = news->is_over ? ended_stall_ : news->line;
     stall_ended_ = news->is_over ? clock_.Steady() : std::chrono::steady_clock::time_point::max();
   }
-  if (news->killed) (void)KillStalled(*news->killed, news->line);
   if (!news->asks || group_->running_count() == 0) return;
   loop_->Cancel(std::exchange(stall_timer_, 0));
   Testify(OwnLooks(), [this](answers::StallWatch::Testimony testimony) {
     NodeNews answer;
     answer.testimony = std::move(testimony);
     TellNodes(std::move(answer));
-    LookForStallsLater(kPause);
+    LookForStallsLater(kBetweenLooks);
   });
 }
 

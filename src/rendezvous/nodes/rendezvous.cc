@@ -94,7 +94,7 @@ class Rendezvous::Impl {
   base::Status StartServer();
   void Connect();
   void ConnectAgain();
-  void OnConnected(base::Result<Connection> made);
+  void OnConnected(base::Result<Connected> made);
   void Retry(const std::string& why, base::Duration patience = base::Duration::max());
   void AwaitAnswer();
   std::string Advice() const;
@@ -209,7 +209,8 @@ void Rendezvous::Impl::Connect() {
   const bool is_known_here = server_ && !config_.node.is_static;
   connector_ = std::make_unique<Connector>(
       loop_, clock_, is_known_here ? "127.0.0.1" : config_.endpoint_host, config_.endpoint_port,
-      kConnectTimeout, [this](base::Result<Connection> made) { OnConnected(std::move(made)); });
+      std::clamp<base::Duration>(LeftUntil(give_up_), kFirstRetry, kConnectTimeout),
+      [this](base::Result<Connected> made) { OnConnected(std::move(made)); });
 }
 
 // The process that served the endpoint from this machine may have gone: this node takes its place.
@@ -222,7 +223,7 @@ void Rendezvous::Impl::ConnectAgain() {
   Connect();
 }
 
-void Rendezvous::Impl::OnConnected(base::Result<Connection> made) {
+void Rendezvous::Impl::OnConnected(base::Result<Connected> made) {
   const bool is_unknown = !made && made.error().code == base::Code::kNotFound;
   if (is_undecided_ && !is_unknown && (made || made.error().code != base::Code::kTimeout)) {
     if (auto decided = StartServer(); !decided) {
