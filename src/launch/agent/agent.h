@@ -152,6 +152,9 @@ class Agent : private rendezvous::RendezvousEvents {
   // For ranks of other nodes that do: agent/node_stalls.cc.
   bool SharesStalls() const;
   bool IsJudge() const;
+  // Whether ranks run for which stalls are to be looked for here.
+  bool LooksForStalls() const;
+  void TellOwnEnd();
   void TellNodes(NodeNews news);
   // False when it is not known what the ranks of all other nodes do.
   bool AddOthersLooks(std::vector<answers::RankLook>& looks) const;
@@ -248,6 +251,7 @@ class Agent : private rendezvous::RendezvousEvents {
     std::chrono::steady_clock::time_point heard;
     std::vector<answers::RankLook> looks;
     std::optional<answers::StallWatch::Testimony> testimony;  // since it was last asked
+    bool HasEnded() const;
   };
   std::map<int, Told> told_;
   std::string ended_stall_;  // the last one that was said to be over, and when it was

@@ -28,6 +28,28 @@ bool Agent::SharesStalls() const {
 
 bool Agent::IsJudge() const { return !SharesStalls() || rendezvous_->is_host(); }
 
+// The host goes on when its own ranks have ended well: those of other nodes may wait for them.
+bool Agent::LooksForStalls() const {
+  if (!group_ || !stall_watch_) return false;
+  const bool is_done = is_idle_ && ending_ == Ending::kSuccess && !end_ && !has_to_say_stopped_;
+  if (is_done) return SharesStalls() && IsJudge();
+  return !group_->IsStopping() && group_->running_count() > 0;
+}
+
+// It is the last that the host hears of them.
+void Agent::TellOwnEnd() {
+  if (!SharesStalls() || !stall_watch_) return;
+  if (IsJudge()) return LookForStallsLater(kBetweenLooks);
+  NodeNews news;
+  news.looks = OwnLooks();
+  TellNodes(std::move(news));
+}
+
+bool Agent::Told::HasEnded() const {
+  return std::all_of(looks.begin(), looks.end(),
+                     [](const answers::RankLook& look) { return look.has_ended; });
+}
+
 void Agent::TellNodes(NodeNews news) {
   if (!SharesStalls()) return;
   news.node = assignment_->self;
@@ -40,7 +62,8 @@ bool Agent::AddOthersLooks(std::vector<answers::RankLook>& looks) const {
   for (int node = 0; node < static_cast<int>(assignment_->nodes.size()); ++node) {
     if (node == assignment_->self) continue;
     const auto told = told_.find(node);
-    if (told == told_.end() || now - told->second.heard > kFresh) return false;
+    if (told == told_.end()) return false;
+    if (now - told->second.heard > kFresh && !told->second.HasEnded()) return false;
     looks.insert(looks.end(), told->second.looks.begin(), told->second.looks.end());
   }
   return true;
@@ -55,10 +78,10 @@ void Agent::AskOthers() {
 
 // Without a node's answer its ranks would seem to be silent.
 void Agent::JudgeWithOthers(answers::StallWatch::Testimony testimony, int turn) {
-  if (!group_ || group_->IsStopping()) return;
+  if (!LooksForStalls()) return;
   const bool all_answered =
       !SharesStalls() || std::all_of(told_.begin(), told_.end(), [](const auto& each) {
-        return each.second.testimony.has_value();
+        return each.second.testimony || each.second.HasEnded();
       });
   if (!all_answered && turn < kMostTurns) {
     stall_timer_ = loop_->After(kTurn, [this, testimony = std::move(testimony), turn] {
@@ -70,6 +93,7 @@ void Agent::JudgeWithOthers(answers::StallWatch::Testimony testimony, int turn) 
   if (!all_answered) return LookForStallsLater(kBetweenLooks);
   if (SharesStalls()) {
     for (auto& [node, told] : told_) {
+      if (!told.testimony) continue;
       answers::StallWatch::Testimony& other = *told.testimony;
       testimony.dumps.merge(other.dumps);
       testimony.traces.merge(other.traces);
@@ -82,7 +106,7 @@ void Agent::JudgeWithOthers(answers::StallWatch::Testimony testimony, int turn) 
   stall_watch_->Judge(clock_.Steady(), testimony, witness::SourceLine);
   SayStall(testimony.dumps);
   TellStall();
-  if (!group_->IsStopping()) LookForStallsLater(kBetweenLooks);
+  if (LooksForStalls()) LookForStallsLater(kBetweenLooks);
 }
 
 void Agent::SayToAll(const std::string& text, bool is_over) {
@@ -121,7 +145,7 @@ bool Agent::KillStalled(int rank, const std::string& said) {
 
 void Agent::OnTold(const std::string& text) {
   auto news = DecodeNews(text);
-  if (!news || !SharesStalls() || !group_ || group_->IsStopping() || !stall_watch_) return;
+  if (!news || !SharesStalls() || !group_ || !stall_watch_) return;
   if (rendezvous_->is_host()) {
     Told& told = told_[news->node];
     if (news->testimony) told.testimony = std::move(news->testimony);
@@ -130,13 +154,13 @@ void Agent::OnTold(const std::string& text) {
     told.heard = clock_.Steady();
     return;
   }
-  if (news->killed) return (void)KillStalled(*news->killed, news->line);
+  if (news->killed && LooksForStalls()) return (void)KillStalled(*news->killed, news->line);
   if (!news->line.empty()) {
     SayLater(news->line);
     ended_stall_ = news->is_over ? ended_stall_ : news->line;
     stall_ended_ = news->is_over ? clock_.Steady() : std::chrono::steady_clock::time_point::max();
   }
-  if (!news->asks || group_->running_count() == 0) return;
+  if (!news->asks || !LooksForStalls()) return;
   loop_->Cancel(std::exchange(stall_timer_, 0));
   Testify(OwnLooks(), [this](answers::StallWatch::Testimony testimony) {
     NodeNews answer;

@@ -214,7 +214,9 @@ void Agent::OnNodeIdle() {
     AwaitOthers();
     return rendezvous_->Stopped(assignment_->generation);
   }
-  if (was_running && ending_ == Ending::kSuccess) rendezvous_->Succeeded(assignment_->generation);
+  if (!was_running || ending_ != Ending::kSuccess) return;
+  TellOwnEnd();
+  rendezvous_->Succeeded(assignment_->generation);
 }
 
 void Agent::FinishWithOthers() {

@@ -76,6 +76,7 @@ void Agent::WatchStalls() {
 }
 
 void Agent::LookForStallsLater(base::Duration pause) {
+  loop_->Cancel(stall_timer_);
   stall_timer_ = loop_->After(pause, [this] {
     stall_timer_ = 0;
     LookForStalls();
@@ -100,7 +101,7 @@ std::vector<answers::RankLook> Agent::OwnLooks() const {
 }
 
 void Agent::LookForStalls() {
-  if (!group_ || group_->IsStopping() || group_->running_count() == 0) return;
+  if (!LooksForStalls()) return;
   // A rank that prints may wait for whoever reads our console, and is not killed for that.
   if (options_.on_stall == OnStall::kRestart || options_.on_stall == OnStall::kStop) {
     if (!output_->IsWritten()) return LookForStallsLater(kLook);
@@ -150,7 +151,7 @@ void Agent::Testify(const std::vector<answers::RankLook>& looks,
       std::make_shared<witness::RecorderQuestion>(witness::PidsByFolder{{stacks_folder_, running}});
   AskStacks(running, stall_timer_,
             [this, recorders, pids, first, known, then = std::move(then)](Dumps answers) {
-              if (!group_ || group_->IsStopping() || group_->Pids() != pids) {
+              if (!LooksForStalls() || group_->Pids() != pids) {
                 return LookForStallsLater(kLook);
               }
               const auto rank_of = [&](pid_t pid) {

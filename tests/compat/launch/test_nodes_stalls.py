@@ -52,3 +52,21 @@ def test_the_stalled_rank_of_another_node_is_restarted(launch, nodes, torch_vers
     ends = [ended(process) for process in started]
     assert [code for code, _, _ in ends] == [0, 0], ends
     assert sorted(out for _, out, _ in ends) == ["done 0\n", "done 1\n"]
+
+
+@pytest.mark.parametrize("early", [0, 1])
+def test_a_rank_that_has_ended_while_that_of_another_node_waits_is_named(launch, nodes, torch_version, early):
+    script = launch.script(f"""
+import os, torch.distributed as dist
+if os.environ["RANK"] != "{early}": dist.init_process_group("gloo")
+""")
+    started = [nodes.static(node, 2, script) for node in range(2)]
+    for process in started:
+        line = next(line for line in process.stderr if "stalled" in line)
+        assert f"rank {early} has not entered init_process_group" in line, line
+        assert f"; it has ended with exit code 0; rank {early} is on 127.0.0.{early + 1}" in line, line
+    for process in started:
+        process.terminate()
+    for process in started:
+        ended(process)
+    launch.await_none_left()
