@@ -86,15 +86,20 @@ text::Object Encode(const Testimony& testimony) {
                                   {"rest", sleep.is_rest},
                                   {"server", sleep.is_server}});
   }
-  return {{"dumps", Encode(testimony.dumps)},         {"traces", Encode(testimony.traces)},
-          {"lacks_traces", testimony.lacks_traces},   {"mute", Encode(testimony.mute)},
-          {"with_work", Encode(testimony.with_work)}, {"kernel", std::move(kernel)}};
+  return {{"dumps", Encode(testimony.dumps)},
+          {"traces", Encode(testimony.traces)},
+          {"unanswered", Encode(testimony.unanswered)},
+          {"lacks_traces", testimony.lacks_traces},
+          {"mute", Encode(testimony.mute)},
+          {"with_work", Encode(testimony.with_work)},
+          {"kernel", std::move(kernel)}};
 }
 
 Testimony DecodeTestimony(const text::Json& value) {
   Testimony testimony;
   testimony.dumps = DecodeTexts(value, "dumps");
   testimony.traces = DecodeTexts(value, "traces");
+  testimony.unanswered = DecodeTexts(value, "unanswered");
   testimony.lacks_traces = text::GetBool(value, {"lacks_traces"}).value_or(false);
   testimony.mute = DecodeRanks(value, "mute");
   testimony.with_work = DecodeRanks(value, "with_work");

@@ -12,6 +12,7 @@ TEST(NodeNews, SurvivesTheWay) {
   news.testimony.emplace();
   news.testimony->dumps = {{4, "Thread 0x1\n  File \"a.py\", line 3 in f\n"}};
   news.testimony->traces = {{4, "{}"}};
+  news.testimony->unanswered = {{4, "connects to a"}};
   news.testimony->mute = {5};
   news.testimony->with_work = {4};
   news.testimony->kernel[5] = {4712, "waits", true, false};
@@ -31,6 +32,7 @@ TEST(NodeNews, SurvivesTheWay) {
   EXPECT_TRUE(read->looks[1].has_ended);
   EXPECT_EQ(read->testimony->dumps, news.testimony->dumps);
   EXPECT_EQ(read->testimony->traces, news.testimony->traces);
+  EXPECT_EQ(read->testimony->unanswered, news.testimony->unanswered);
   EXPECT_EQ(read->testimony->mute, news.testimony->mute);
   EXPECT_EQ(read->testimony->with_work, news.testimony->with_work);
   EXPECT_EQ(read->testimony->kernel[5].text, "waits");

@@ -97,6 +97,7 @@ void Agent::JudgeWithOthers(answers::StallWatch::Testimony testimony, int turn) 
       answers::StallWatch::Testimony& other = *told.testimony;
       testimony.dumps.merge(other.dumps);
       testimony.traces.merge(other.traces);
+      testimony.unanswered.merge(other.unanswered);
       testimony.mute.merge(other.mute);
       testimony.with_work.merge(other.with_work);
       testimony.kernel.merge(other.kernel);

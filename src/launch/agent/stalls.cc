@@ -13,6 +13,7 @@
 #include "launch/shim/stacks_hook.h"
 #include "witness/native.h"
 #include "witness/recorder.h"
+#include "witness/unanswered.h"
 
 namespace launch {
 namespace {
@@ -144,7 +145,10 @@ void Agent::Testify(const std::vector<answers::RankLook>& looks,
   known.with_work = witness::RanksWithWork(looks, tree);
   const bool is_native = witness::ProcessesIn(stacks_folder_).empty();
   for (const answers::RankLook& look : looks) {
-    if (!is_native || look.has_ended) continue;
+    if (look.has_ended) continue;
+    std::string unanswered = SharesStalls() ? witness::UnansweredOf(look.pid) : "";
+    if (!unanswered.empty()) known.unanswered[look.rank] = std::move(unanswered);
+    if (!is_native) continue;
     if (auto sleep = witness::KernelSleepOf(look.pid, tree)) known.kernel[look.rank] = *sleep;
   }
   auto recorders =

@@ -70,3 +70,29 @@ if os.environ["RANK"] != "{early}": dist.init_process_group("gloo")
     for process in started:
         ended(process)
     launch.await_none_left()
+
+
+def test_a_connection_that_nobody_answers_is_named(launch, nodes, torch_version):
+    """As if a firewall were between the nodes."""
+    script = launch.script("""
+import os, socket
+if os.environ["RANK"] == "0":
+    full = socket.create_server(("127.0.0.3", 0), backlog=0)
+    clients = [socket.socket() for _ in range(3)]
+    for client in clients:
+        client.setblocking(False)
+        client.connect_ex(full.getsockname())
+    print(full.getsockname()[1], flush=True)
+    import time
+    time.sleep(4)
+""" + TRAIN)
+    started = [nodes.static(node, 2, script) for node in range(2)]
+    port_of_full = launch.await_line(started[0], "").strip()
+    for process in started:
+        line = next(line for line in process.stderr if "rank 1 has not entered all_reduce" in line)
+        assert f"; rank 0 connects to 127.0.0.3:{port_of_full} and gets no answer: is there a firewall?" in line, line
+    for process in started:
+        process.terminate()
+    for process in started:
+        ended(process)
+    launch.await_none_left()
