@@ -31,7 +31,8 @@ bool Agent::IsJudge() const { return !SharesStalls() || rendezvous_->is_host(); 
 // The host goes on when its own ranks have ended well: those of other nodes may wait for them.
 bool Agent::LooksForStalls() const {
   if (!group_ || !stall_watch_) return false;
-  const bool is_done = is_idle_ && ending_ == Ending::kSuccess && !end_ && !has_to_say_stopped_;
+  const bool is_done =
+      rendezvous_ && is_idle_ && ending_ == Ending::kSuccess && !end_ && !has_to_say_stopped_;
   if (is_done) return SharesStalls() && IsJudge();
   return !group_->IsStopping() && group_->running_count() > 0;
 }
