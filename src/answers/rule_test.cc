@@ -115,6 +115,14 @@ constexpr Status kStatuses[] = {
     {"host-out-of-memory", "OOMKilled", ""},
     {"evicted", "Evicted", "The node was low on resource: memory."},
     {"disk-full", "Evicted", "Pod ephemeral local storage usage exceeds the total limit"},
+    {"disk-full", "Evicted", "The node was low on resource: ephemeral-storage."},
+    {"node-lost", "ContainerStatusUnknown", "The container could not be located"},
+    {"admission", "FailedCreatePod",
+     "Error creating: pods \"x\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' "
+     "denied "
+     "request: no"},
+    {"admission", "FailedCreatePod",
+     "Error creating: pods \"x\" is forbidden: error looking up service account ns/a"},
     {"preempted", "PreemptionByScheduler", "default-scheduler: preempting to accommodate"},
     {"node-lost", "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint"},
     {"hang", "PyTorchJobFailed",

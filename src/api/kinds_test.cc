@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "api/names.h"
+#include "api/testing/metadata.h"
 #include "api/testing/parsed.h"
 
 namespace api {

@@ -119,18 +119,6 @@ text::Json MakeControllerReference(const Resource& resource, std::string_view na
           {"blockOwnerDeletion", true}};
 }
 
-text::Json MakeMetadata(std::string_view name, std::string_view namespace_name,
-                        const std::map<std::string, std::string>& labels) {
-  text::Object metadata;
-  if (!name.empty()) metadata["name"] = name;
-  if (!namespace_name.empty()) metadata["namespace"] = namespace_name;
-  if (!labels.empty()) {
-    text::Object& written = metadata["labels"].emplace_object();
-    for (const auto& [key, value] : labels) written[key] = value;
-  }
-  return metadata;
-}
-
 void SetLabel(text::Json& object, std::string_view key, std::string_view value) {
   text::Set(object, {"metadata", "labels", key}, text::Json(value));
 }

@@ -44,9 +44,6 @@ std::string_view ControllerUid(const text::Json& object);  // "" without a contr
 text::Json MakeControllerReference(const Resource& resource, const text::Json& owner);
 text::Json MakeControllerReference(const Resource& resource, std::string_view name,
                                    std::string_view uid);
-// {name, namespace, labels}, without empty ones.
-text::Json MakeMetadata(std::string_view name, std::string_view namespace_name,
-                        const std::map<std::string, std::string>& labels = {});
 // metadata.labels[key] = value; likewise for annotations.
 void SetLabel(text::Json& object, std::string_view key, std::string_view value);
 void SetAnnotation(text::Json& object, std::string_view key, std::string_view value);

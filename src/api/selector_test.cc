@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/object.h"
+#include "api/testing/metadata.h"
 
 namespace api {
 namespace {

@@ -18,6 +18,8 @@
 namespace reconcile {
 namespace {
 
+constexpr std::string_view kOomKilled = "OOMKilled";
+
 using MaybeTime = std::optional<base::Time>;
 
 MaybeTime FinishedAt(const Pod& pod) {
@@ -33,9 +35,24 @@ Event ExitedWithCode(const JobState& state, const Pod& pod, int64_t code) {
                                               state.job.namespace_name, pod.name, code));
 }
 
+Event Ended(const Pod& pod, std::string_view container, const text::Json& terminated) {
+  return Warning(
+      text::GetString(terminated, {"reason"}),
+      fmt::format("Error pod {} container {} exitCode: {} terminated message: {}", pod.name,
+                  container, text::GetInt(terminated, {"exitCode"}).value_or(0),
+                  text::GetString(terminated, {"message"})));
+}
+
 void AnnounceExit(JobState& state, const Pod& pod) {
   const auto code = pod.ExitCode();
-  if (code) state.plan.events.push_back(ExitedWithCode(state, pod, *code));
+  if (!code) return;
+  state.plan.events.push_back(ExitedWithCode(state, pod, *code));
+  // Once the pod is replaced, nothing else tells it from a kill.
+  for (const text::Json& status : text::Items(*pod.object, {"status", "containerStatuses"})) {
+    const text::Json* const terminated = text::Find(status, {"state", "terminated"});
+    if (terminated == nullptr || text::GetString(*terminated, {"reason"}) != kOomKilled) continue;
+    state.plan.events.push_back(Ended(pod, text::GetString(status, {"name"}), *terminated));
+  }
 }
 
 void AnnounceExits(JobState& state, const Replicas& replicas) {
@@ -119,10 +136,7 @@ class Troubles {
     };
     if (name == api::kContainerName) Add(name, since, ExitedWithCode(state_, pod_, code));
     if (code == 0) return;
-    Add(name, since,
-        Warning(text::GetString(terminated, {"reason"}),
-                fmt::format("Error pod {} container {} exitCode: {} terminated message: {}",
-                            pod_.name, name, code, text::GetString(terminated, {"message"}))));
+    Add(name, since, Ended(pod_, name, terminated));
   }
 
   // While no container has started, the condition that changed last describes the pod.

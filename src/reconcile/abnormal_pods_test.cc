@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "reconcile/testing/fake_cluster.h"
 
 namespace reconcile {
@@ -34,6 +36,23 @@ TEST(AbnormalPods, AWaitingContainerIsReportedOnce) {
   cluster.now += std::chrono::minutes(3);
   cluster.Settle();
   EXPECT_TRUE(cluster.TakeEvents().empty());
+}
+
+TEST(AbnormalPods, APodThatHadTooLittleMemorySaysSoBeforeItIsReplaced) {
+  FakeCluster cluster(TestJob{.worker_policy = "ExitCode"});
+  cluster.Settle();
+  cluster.AllRunning();
+  cluster.Settle();
+  cluster.TakeEvents();
+  SetStatus(cluster, "j-worker-0",
+            R"({"phase":"Failed","containerStatuses":[{"name":"pytorch","state":{"terminated":{
+                "exitCode":137,"reason":"OOMKilled","finishedAt":"2026-07-30T10:00:10Z"}}}]})");
+  cluster.Settle();
+  const Strings events = cluster.TakeEvents();
+  EXPECT_EQ(std::count(events.begin(), events.end(),
+                       "Warning OOMKilled: Error pod j-worker-0 container pytorch exitCode: 137 "
+                       "terminated message: "),
+            1);
 }
 
 TEST(AbnormalPods, EveryCrashIsReportedOnce) {

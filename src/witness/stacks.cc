@@ -265,8 +265,10 @@ class Question::Asking {
   }
   // False once the process is gone.
   bool Advance() {
-    if (was_asked_ || HasAnswered()) return true;
+    if (was_asked_) return true;
     const auto now = LookAtMainThread(pid_);
+    // Only then: it may have answered, and worked on, while this thread had no processor.
+    if (HasAnswered()) return true;
     if (now && now->at - seen_.at >= kAsleep) Ask(*now);
     return now.has_value();
   }

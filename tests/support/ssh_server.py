@@ -15,6 +15,7 @@ async def run(process):
     await process.redirect(stdin=child.stdin, stdout=child.stdout, stderr=child.stderr)
     code = await child.wait()
     await process.stdout.drain()
+    await process.stderr.drain()
     process.exit(code)
 
 

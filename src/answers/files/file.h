@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "answers/files/log_file.h"
-#include "answers/log/described_pod.h"
 #include "answers/log/launcher_words.h"
+#include "answers/log/pods/described_pod.h"
 #include "answers/log/split_lines.h"
 #include "answers/log/sweep_log.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "answers/log/file_rank.h"
+#include "answers/log/pods/file_rank.h"
 #include "base/strings.h"
 
 namespace answers {

@@ -17,11 +17,11 @@
 #include "answers/files/own_clock.h"
 #include "answers/files/sorter.h"
 #include "answers/log/attempt.h"
-#include "answers/log/described_pod.h"
 #include "answers/log/error_file.h"
 #include "answers/log/failure_report.h"
-#include "answers/log/file_rank.h"
 #include "answers/log/node_task.h"
+#include "answers/log/pods/described_pod.h"
+#include "answers/log/pods/file_rank.h"
 #include "answers/log/split_lines.h"
 
 namespace answers {

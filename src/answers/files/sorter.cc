@@ -8,10 +8,10 @@
 
 #include "answers/files/recovery.h"
 #include "answers/log/attempt.h"
-#include "answers/log/cluster_words.h"
-#include "answers/log/described_pod.h"
 #include "answers/log/log_line.h"
 #include "answers/log/own_rank.h"
+#include "answers/log/pods/cluster_words.h"
+#include "answers/log/pods/described_pod.h"
 #include "answers/peers/gathered_error.h"
 #include "answers/peers/named_rank.h"
 #include "answers/peers/watchdog.h"

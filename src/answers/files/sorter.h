@@ -12,12 +12,12 @@
 #include "answers/files/file.h"
 #include "answers/files/killed_ranks.h"
 #include "answers/files/local_ranks.h"
-#include "answers/log/described_pod.h"
 #include "answers/log/error_file.h"
 #include "answers/log/failure_report.h"
-#include "answers/log/file_rank.h"
 #include "answers/log/launcher_words.h"
-#include "answers/log/pod_ranks.h"
+#include "answers/log/pods/described_pod.h"
+#include "answers/log/pods/file_rank.h"
+#include "answers/log/pods/pod_ranks.h"
 #include "base/clock.h"
 
 namespace answers {

@@ -136,33 +136,8 @@ std::string SourceOf(std::string_view prefix) {
   return source;
 }
 
-// A number of a prefix that may be its process'.
-struct Slot {
-  int number = 0;
-  ProcessNumber kind = ProcessNumber::kOther;
-  size_t begin = 0, end = 0;
-};
-
-std::optional<Slot> SlotOf(std::string_view prefix) {
-  constexpr int kMost = 1023;  // a larger number is a process' own
-  constexpr std::string_view kBehind = " ])>|:/,}";
-  for (size_t at = prefix.find_first_of(kNumerals); at != prefix.npos;) {
-    const size_t end = std::min(prefix.find_first_not_of(kNumerals, at), prefix.size());
-    const auto number = RankNumber(prefix.substr(at, end - at));
-    const ProcessNumber kind = WhatNumberIs(prefix.substr(0, at));
-    const bool is_end = end == prefix.size() || kBehind.find(prefix[end]) != kBehind.npos;
-    const bool is_clock =
-        prefix.substr(end, 1) == ":" && end + 1 < prefix.size() && base::IsDigit(prefix[end + 1]);
-    if (number && *number <= kMost && kind != ProcessNumber::kOther && is_end && !is_clock) {
-      return Slot{*number, kind, at, end};
-    }
-    at = prefix.find_first_of(kNumerals, end);
-  }
-  return std::nullopt;
-}
-
 // What names the process besides the word with the number.
-std::string SourceWithout(std::string_view prefix, const Slot& slot) {
+std::string SourceWithout(std::string_view prefix, const ProcessSlot& slot) {
   const size_t begin = prefix.substr(0, slot.begin).rfind(' ') + 1;  // 0 if there is none
   const size_t end = std::min(prefix.find(' ', slot.end), prefix.size());
   return SourceOf(std::string(prefix.substr(0, begin)).append(prefix.substr(end)));
@@ -175,7 +150,7 @@ void NameShape(const std::vector<std::string_view>& lines, const std::vector<siz
   bool is_named = true, are_ranks = true, has_total = false;
   for (const size_t i : of_shape) {
     if (found[i].rank || found[i].local_rank) return;
-    const auto slot = SlotOf(lines[i].substr(0, found[i].size));
+    const auto slot = FindProcessSlot(lines[i].substr(0, found[i].size));
     if (!slot) return;
     all.Add(slot->number);
     const bool may_be_host = slot->begin > 0 && IsLetter(lines[i][slot->begin - 1]);  // "gpu1"
@@ -192,7 +167,7 @@ void NameShape(const std::vector<std::string_view>& lines, const std::vector<siz
   if (!is_named && (!is_repeated || is_counter)) return;
   for (const size_t i : of_shape) {
     const std::string_view prefix = lines[i].substr(0, found[i].size);
-    const Slot slot = *SlotOf(prefix);
+    const ProcessSlot slot = *FindProcessSlot(prefix);
     (slot.kind == ProcessNumber::kLocalRank ? found[i].local_rank : found[i].rank) = slot.number;
     found[i].source = SourceWithout(prefix, slot);
   }
@@ -209,7 +184,7 @@ ForeignPrefix Describe(std::string_view prefix) {
   }
   if (!found.rank && !found.local_rank) found.local_rank = DeviceIn(lower);
   const bool has_rank = found.rank || found.local_rank;
-  const auto slot = has_rank ? SlotOf(prefix) : std::nullopt;
+  const auto slot = has_rank ? FindProcessSlot(prefix) : std::nullopt;
   found.source = slot ? SourceWithout(prefix, *slot) : SourceOf(prefix);
   return found;
 }
@@ -244,6 +219,24 @@ ProcessNumber WhatNumberIs(std::string_view before) {
   const bool is_other = lower.ends_with(kRank) && IsOfOtherRank(std::string_view(lower).substr(
                                                       0, lower.size() - kRank.size()));
   return is_other ? ProcessNumber::kOther : ProcessNumber::kRank;
+}
+
+std::optional<ProcessSlot> FindProcessSlot(std::string_view text, size_t begin) {
+  constexpr int kMost = 1023;  // a larger number is a process' own
+  constexpr std::string_view kBehind = " ])>|:/,}";
+  for (size_t at = text.find_first_of(kNumerals, begin); at != text.npos;) {
+    const size_t end = std::min(text.find_first_not_of(kNumerals, at), text.size());
+    const auto number = RankNumber(text.substr(at, end - at));
+    const ProcessNumber kind = WhatNumberIs(text.substr(0, at));
+    const bool is_end = end == text.size() || kBehind.find(text[end]) != kBehind.npos;
+    const bool is_clock =
+        text.substr(end, 1) == ":" && end + 1 < text.size() && base::IsDigit(text[end + 1]);
+    if (number && *number <= kMost && kind != ProcessNumber::kOther && is_end && !is_clock) {
+      return ProcessSlot{*number, kind, at, end};
+    }
+    at = text.find_first_of(kNumerals, end);
+  }
+  return std::nullopt;
 }
 
 bool IsOfOtherRank(std::string_view before) {

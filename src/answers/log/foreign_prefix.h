@@ -1,6 +1,7 @@
 // Prefixes of log lines that are in no list.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,6 +18,15 @@ enum class ProcessNumber {
   kLocalRank,  // "gpu", "cuda", "process": one of a node's processes
 };
 ProcessNumber WhatNumberIs(std::string_view before);
+
+// A number of a prefix or a field that may be its process'.
+struct ProcessSlot {
+  int number = 0;
+  ProcessNumber kind = ProcessNumber::kOther;
+  size_t begin = 0, end = 0;
+};
+// The first one from `begin` on; nullopt if there is none. Pure.
+std::optional<ProcessSlot> FindProcessSlot(std::string_view text, size_t begin = 0);
 
 // Whether the word directly before "rank" makes it another number: "local rank", "LoRA rank",
 // "node_rank".

@@ -132,7 +132,7 @@ void AddPrinted(std::string_view line, Variables& variables) {
 
 // Adds those of "rank=5 world=8" and "rank=5, world_size=8", anywhere in the line.
 void AddPair(std::string_view line, Variables& variables) {
-  constexpr std::string_view kRank = "rank=";
+  constexpr std::string_view kRank = "rank=", kDigits = "0123456789";
   const size_t at = line.find(kRank);
   if (at == line.npos ||
       (at > 0 && std::string_view(" \t([{,;:").find(line[at - 1]) == line.npos)) {

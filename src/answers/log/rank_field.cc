@@ -107,24 +107,18 @@ std::optional<Field> ReadLooseField(std::string_view text) {
     return before.find("worker") != std::string::npos || before.find("task") != std::string::npos;
   };
   constexpr size_t kFarthest = 100;
-  constexpr std::string_view kNumber = "0123456789", kBehind = " ])>|:/,}";
   text = text.substr(0, kFarthest);
-  for (size_t at = text.find_first_of(kNumber); at != text.npos;) {
-    const size_t end = std::min(text.find_first_not_of(kNumber, at), text.size());
-    const ProcessNumber kind = WhatNumberIs(text.substr(0, at));
-    const auto rank = RankOfDigits(text.substr(at, end - at));
-    const bool is_end = end < text.size() && kBehind.find(text[end]) != kBehind.npos;
+  for (auto slot = FindProcessSlot(text); slot && slot->end < text.size();
+       slot = FindProcessSlot(text, slot->end)) {
+    const size_t at = slot->begin;
     const bool is_in_brackets = at > 0 && std::string_view("[(<#").find(text[at - 1]) != text.npos;
     const bool is_alone = is_in_brackets && IsStamp(text.substr(0, at - 1));
-    if (rank && is_end && kind != ProcessNumber::kOther && !is_of_any_worker(at) &&
-        (kind != ProcessNumber::kUnnamed || is_alone)) {
-      Field field{*rank, "", ShapeOf(text.substr(0, at)) + text[end], at};
-      field.kind = kind;
-      // The word before it may be with it: "R6", "gpu6".
-      field.spelling = std::string("loose ").append(std::to_string(static_cast<int>(kind)));
-      return field;
-    }
-    at = text.find_first_of(kNumber, end);
+    if (is_of_any_worker(at) || (slot->kind == ProcessNumber::kUnnamed && !is_alone)) continue;
+    Field field{slot->number, "", ShapeOf(text.substr(0, at)) + text[slot->end], at};
+    field.kind = slot->kind;
+    // The word before it may be with it: "R6", "gpu6".
+    field.spelling = std::string("loose ").append(std::to_string(static_cast<int>(slot->kind)));
+    return field;
   }
   return std::nullopt;
 }
@@ -258,12 +252,11 @@ class Fields {
  private:
   // Counters rise, and begin again with 0.
   bool IsOfProcesses(const NumbersInPlace& here, ProcessNumber kind) const {
-    constexpr int kMost = 1023;
     const std::set<int>& ranks = here.numbers();
     const bool is_counter =
         kind == ProcessNumber::kUnnamed && (!here.Falls() || here.MayBeCounter());
-    return ranks.contains(0) && ranks.size() > 1 && *ranks.rbegin() <= kMost &&
-           here.lines() * 10 >= records_ * 8 && !is_counter;
+    return ranks.contains(0) && ranks.size() > 1 && here.lines() * 10 >= records_ * 8 &&
+           !is_counter;
   }
 
   static bool IsEnough(const NumbersInPlace& count) {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "answers/log/described_pod.h"
 #include "answers/log/error_file.h"
 #include "answers/log/foreign_prefix.h"
 #include "answers/log/json_record.h"
 #include "answers/log/log_line.h"
 #include "answers/log/logger_prefix.h"
 #include "answers/log/node_task.h"
+#include "answers/log/pods/described_pod.h"
 #include "answers/log/rank_field.h"
 #include "base/strings.h"
 

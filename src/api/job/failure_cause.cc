@@ -54,6 +54,9 @@ std::string NameOfSignal(int signal) {
   return name.empty() ? fmt::format("signal {}", signal) : name;
 }
 
+// The reason of a container of which the kubelet knows no more.
+constexpr std::string_view kStatusUnknown = "ContainerStatusUnknown";
+
 constexpr std::string_view kCodeSyncFailed = "code sync failed in ";
 constexpr std::string_view kInitContainer = "init container ";
 
@@ -172,6 +175,10 @@ std::string DescribeExit(const Terminated& terminated, bool is_git) {
   const std::string_view colon = line.empty() ? "" : ": ";
   if (terminated.reason == "OOMKilled") {
     return fmt::format("was killed by SIGKILL (OOMKilled: out of memory){}{}", colon, line);
+  }
+  // The kubelet makes the code up.
+  if (terminated.reason == kStatusUnknown) {
+    return fmt::format("was lost by its node ({}){}{}", kStatusUnknown, colon, line);
   }
   if (const int signal = SignalOf(terminated); signal != 0) {
     return DescribeSignal(signal, terminated).append(colon).append(line);
@@ -309,7 +316,7 @@ void AddExit(const text::Json& pod, const ContainerStatus& status, bool is_init,
   failure.at = exit->finished.value_or(base::Time::max());
   failure.started = exit->started;
   failure.weight = WeightOf(*exit);
-  failure.log = exit->message;
+  if (exit->reason != kStatusUnknown) failure.log = exit->message;
   if (is_init) {
     failure.text = DescribeInit(pod, status.name, *exit);
   } else {
@@ -487,13 +494,14 @@ FailedReplica ReadFailure(std::string_view line) {
   return read;
 }
 
-std::string CodeSyncFailure(const text::Json& pod) {
+std::string InitFailure(const text::Json& pod) {
   for (const ContainerStatus& status : InitContainerStatuses(pod)) {
-    if (status.name != kArenaCodeContainer) continue;
+    if (status.is_running && IsSidecar(pod, status.name)) continue;
     for (const bool is_last : {false, true}) {
       const std::optional<Terminated>& exit = ExitOf(status, is_last);
       if (!exit) continue;
-      return HasFailed(*exit) ? DescribeInit(pod, status.name, *exit) : "";
+      if (HasFailed(*exit)) return DescribeInit(pod, status.name, *exit);
+      break;
     }
   }
   return "";

@@ -51,8 +51,8 @@ FailedReplica ReadFailure(std::string_view line);
 // Separates the line from the last lines in the message of Failed.
 inline constexpr std::string_view kLastLinesMark = "\nIts last lines:\n";
 
-// The same for the code sync of a pod that still retries; "" when it has not failed.
-std::string CodeSyncFailure(const text::Json& pod);
+// The same for an init container of a pod that still retries; "" when none has failed.
+std::string InitFailure(const text::Json& pod);
 
 // For display: control characters and line breaks become single spaces.
 std::string OneLine(std::string_view text);

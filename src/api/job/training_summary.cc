@@ -145,7 +145,7 @@ std::string WhyWaiting(const text::Json& pod) {
     const std::string_view message = text::GetString(*scheduled, {"message"});
     return OneLine(message.empty() ? text::GetString(*scheduled, {"reason"}) : message);
   }
-  if (std::string failure = CodeSyncFailure(pod); !failure.empty()) return failure;
+  if (std::string failure = InitFailure(pod); !failure.empty()) return failure;
   for (const auto& statuses : {InitContainerStatuses(pod), ContainerStatuses(pod)}) {
     for (const ContainerStatus& status : statuses) {
       if (status.waiting_message.empty()) continue;
@@ -211,13 +211,18 @@ InstanceSummary SummarizePod(const text::Json& pod, bool is_chief, base::Time no
   return out;
 }
 
+std::string DescribeEnd(const Terminated& ended) {
+  return ended.reason == "OOMKilled" ? "was killed by SIGKILL (OOMKilled: out of memory)"
+                                     : fmt::format("exited with code {}", ended.exit_code);
+}
+
 }  // namespace
 
 std::string DescribeRestart(const text::Json& pod, const ContainerStatus& status, int64_t restart) {
   const std::string whose =
       IsOfTraining(pod, status) ? "" : fmt::format("the container {} of ", status.name);
-  return fmt::format("{}{} exited with code {}, starts again (restart {})", whose, Name(pod),
-                     status.last_terminated->exit_code, restart);
+  return fmt::format("{}{} {}, starts again (restart {})", whose, Name(pod),
+                     DescribeEnd(*status.last_terminated), restart);
 }
 
 namespace {
@@ -253,8 +258,8 @@ std::string WhyNotEnding(const text::Json& job, const std::vector<const text::Js
     }
     if (ended == nullptr || running == nullptr) continue;
     if (ended->terminated->exit_code == 0 && NodeRank(*pod, has_master) != 0) continue;
-    return fmt::format("{} exited with code {}, but its container {} runs on: the pod does not end",
-                       Name(*pod), ended->terminated->exit_code, running->name);
+    return fmt::format("{} {}, but its container {} runs on: the pod does not end", Name(*pod),
+                       DescribeEnd(*ended->terminated), running->name);
   }
   return "";
 }
@@ -333,7 +338,7 @@ std::string WhyFailed(const text::Json& job, const FirstFailure& of_pods) {
   if (failed == nullptr) return "";
   const std::string_view message = text::GetString(*failed, {"message"});
   const bool is_by_pods = text::GetString(*failed, {"reason"}) == "PyTorchJobFailed" &&
-                          message.find("specified deadline") == std::string_view::npos;
+                          message.find("longer than specified deadline") == std::string_view::npos;
   if (const std::string_view recorded =
           text::GetString(job, {"metadata", "annotations", kFailureAnnotation});
       is_by_pods && !recorded.empty()) {

@@ -5,6 +5,7 @@
 #include "api/job/wait_for.h"
 #include "api/names.h"
 #include "api/object.h"
+#include "api/testing/metadata.h"
 
 namespace api {
 namespace {
@@ -250,6 +251,17 @@ TEST(PendingReason, SaysThatTheCodeSyncFails) {
             "code sync failed in pt-master-0: fatal: repository 'x' not found");
 }
 
+TEST(PendingReason, SaysHowAnInitContainerEndedThatIsStartedAgain) {
+  text::Json pod = MakePod("master", 0, "Pending");
+  text::Set(pod, {"status", "initContainerStatuses"},
+            *text::ParseJson(R"([{"name": "first", "state": {"terminated": {"exitCode": 0}}},
+                {"name": "fetch", "restartCount": 4,
+                "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 40s"}},
+                "lastState": {"terminated": {"exitCode": 2, "message": "no such bucket"}}}])"));
+  EXPECT_EQ(Of(MakeJob(), {pod}).reason,
+            "init container fetch of pt-master-0 exited with code 2: no such bucket");
+}
+
 TEST(PendingReason, SaysTheCodeSyncsTellingLine) {
   const std::pair<const char*, const char*> cases[] = {
       {"ssh: connect to host h port 22: Connection refused\nfatal: Could not read from remote "
@@ -354,6 +366,18 @@ TEST(RunningReason, DoesNotTakeASidecarForTheProgram) {
                 "lastState": {"terminated": {"exitCode": 3}}}])"));
   EXPECT_EQ(Summarize(job, {&pod}, kNow).reason,
             "pt-master-0 exited with code 3, starts again (restart 1)");
+}
+
+TEST(RunningReason, SaysThatTheContainerHadTooLittleMemory) {
+  text::Json job = MakeJob();
+  AddCondition(job, "Running");
+  text::Json pod = MakePod("master", 0);
+  text::Set(pod, {"status", "containerStatuses"},
+            *text::ParseJson(R"([{"name": "pytorch", "state": {"waiting": {"reason": "x"}},
+                "lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}}])"));
+  EXPECT_EQ(Summarize(job, {&pod}, kNow).reason,
+            "pt-master-0 was killed by SIGKILL (OOMKilled: out of memory), starts again "
+            "(restart 1)");
 }
 
 TEST(Reason, OfAJobThatItsFinalizersHold) {
@@ -613,6 +637,15 @@ TEST_F(FailedReason, NamesWhatEndedThePod) {
   EXPECT_EQ(Reason(), "rank 1 (pt-worker-0) failed: Evicted: The node was low on memory.");
 }
 
+TEST_F(FailedReason, DoesNotTakeTheKubeletsCodeOfALostContainerForASignal) {
+  Terminate(pods_[0], 137, kCreated, "The container could not be located",
+            "ContainerStatusUnknown");
+  EXPECT_EQ(Reason(),
+            "rank 0 (pt-master-0) was lost by its node (ContainerStatusUnknown): The container "
+            "could not be located");
+  EXPECT_EQ(Of(job_, pods_).last_lines, "");
+}
+
 TEST_F(FailedReason, IgnoresPodsThatWereStopped) {
   Terminate(pods_[0], 137, kCreated);
   text::Set(pods_[0], {"metadata", "deletionTimestamp"}, text::Json(kCreated));
@@ -813,6 +846,17 @@ TEST_F(FailedReason, LetsDeadlinesAndStopsExplainThemselves) {
   text::Set(job_, {"status", "conditions"}, text::Array());
   AddCondition(job_, "Failed", "True", "ClusterStopped", "the cluster was stopped");
   EXPECT_EQ(Reason(), "the cluster was stopped");
+}
+
+TEST_F(FailedReason, NamesThePodWhoseOwnDeadlinePassed) {
+  text::Set(pods_[0], {"status", "reason"}, "DeadlineExceeded");
+  const std::string words = "Pod was active on the node longer than the specified deadline";
+  text::Set(pods_[0], {"status", "message"}, text::Json(words));
+  text::Set(job_, {"status", "conditions"}, text::Array());
+  const std::string said = "rank 0 (pt-master-0) failed: DeadlineExceeded: " + words;
+  AddCondition(job_, "Failed", "True", "PyTorchJobFailed",
+               "PyTorchJob pt is failed because 1 Master replica(s) failed. " + said);
+  EXPECT_EQ(Reason(), said);
 }
 
 TEST(IsPodOfJob, GoesByLabelsNamespaceAndOwner) {

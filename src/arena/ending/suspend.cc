@@ -72,7 +72,8 @@ base::Status EndInstances(cluster::Client& client, const Context& context, const
 base::Status SetSuspended(cluster::Client& client, const Context& context, const std::string& name,
                           bool is_suspended, const SuspendFlags& flags,
                           std::optional<Ending>& ending) {
-  TRY_ASSIGN(const TrainingJob job, FindJob(client, context, context.Namespace(), name));
+  TRY_ASSIGN(const TrainingJob job,
+             FindJob(client, context, context.Namespace(), name, Pods::kIfAllowed));
   if (api::IsFinished(job.summary.status)) {
     return Fail(Code::kInvalidArgument,
                 fmt::format("the job {} has ended ({}): submit it again to run it once more", name,

@@ -98,6 +98,45 @@ TEST_F(ExplainEventsTest, AJobThatFailedWithoutANodeShowsWhyItHadNone) {
   EXPECT_NE(ended.out.find("unschedulable"), std::string::npos) << ended.out;
 }
 
+TEST_F(ExplainEventsTest, APodsOwnStatusSaysWhyItHasNoNodeWhereItsEventsAreGone) {
+  cluster_->Put(kJobs, MakeJob("pt", "Created", std::chrono::seconds(60)));
+  text::Json pod = MakePod("pt", "master", 0, "Pending");
+  text::Set(pod, {"status", "conditions"},
+            text::Array{Json(R"({"type": "PodScheduled", "status": "False",
+                "reason": "Unschedulable", "message": "0/3 nodes: 3 Insufficient cpu."})")});
+  cluster_->Put(kPods, pod);
+  const std::string out = Run({"explain", "pt"}, "muster").out;
+  EXPECT_NE(out.find("(unschedulable)"), std::string::npos) << out;
+}
+
+TEST_F(ExplainEventsTest, AnEvictionIsNoShutdownOfTheNode) {
+  cluster_->Put(kJobs, MakeJob("pt", "Failed", std::chrono::seconds(60)));
+  text::Json pod = MakePod("pt", "master", 0, "Failed");
+  text::Set(pod, {"status", "reason"}, "Evicted");
+  text::Set(pod, {"status", "message"}, "The node was low on resource: memory. Available: 5Mi.");
+  text::Set(pod, {"status", "conditions"},
+            text::Array{Json(R"({"type": "DisruptionTarget", "status": "True",
+                "reason": "TerminationByKubelet", "message": "The node was low on resource"})")});
+  cluster_->Put(kPods, pod);
+  const std::string out = Run({"explain", "pt"}, "muster").out;
+  EXPECT_NE(out.find("too little memory left, and evicted the pod (evicted)"), std::string::npos)
+      << out;
+}
+
+TEST_F(ExplainEventsTest, AnEmptyLogHasTheLinesThatTheNodeReports) {
+  cluster_->Put(kJobs, MakeJob("pt", "Failed", std::chrono::seconds(60)));
+  text::Json pod = MakePod("pt", "master", 0, "Failed");
+  text::Set(pod, {"status", "containerStatuses"},
+            text::Array{Json(R"({"name": "pytorch", "state": {"terminated": {"exitCode": 1,
+                "reason": "Error", "message": "ValueError: no such dataset\n"}}})")});
+  cluster_->Put(kPods, pod);
+  for (const char* const log : {"", "unable to retrieve container logs for containerd://6a0b"}) {
+    cluster_->on_log = [log](const auto&) { return FakeLog{.body = log}; };
+    const std::string out = Run({"explain", "pt"}, "muster").out;
+    EXPECT_NE(out.find("no such dataset"), std::string::npos) << out;
+  }
+}
+
 text::Json FailedToCreate() {
   text::Json event = NoRoom();
   text::Set(event, {"involvedObject"},

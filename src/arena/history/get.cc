@@ -83,7 +83,8 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   const std::string& name = call.args[0];
   const std::string namespace_name = context.Namespace();
-  TRY_ASSIGN(TrainingJob job, FindJobOfType(*client, context, namespace_name, name, flags.type));
+  TRY_ASSIGN(TrainingJob job,
+             FindJobOfType(*client, context, namespace_name, name, flags.type, Pods::kIfAllowed));
   AddWordsOfKueue(*client, job);
   AddWordsOfEvents(*client, context, job);
   if (flags.ranks) {
@@ -120,7 +121,13 @@ base::Result<int> RunGet(Context& context, const GetFlags& flags, cli::Invocatio
   if (context.program != "arena")
     extras.logs_command = fmt::format("{} logs {}{}", context.program, name, FlagsOfPlace(context));
   if (flags.events) {
-    TRY_ASSIGN(extras.event_rows, EventsOf(*client, context, job, now));
+    auto events = EventsOf(*client, context, job, now);
+    if (!events && events.error().code != base::Code::kPermissionDenied) {
+      return base::Fail(std::move(events.error()));
+    }
+    if (!events) base::LogWarn("the events are not known: {}", events.error().message);
+    extras.events = events.has_value();
+    if (events) extras.event_rows = *std::move(events);
   }
   if (KeysFor(context) == Keys::kAll) {
     extras.progress = ProgressLines(SourcesIn(ProgressWithLog(*client, context, job, 0)));

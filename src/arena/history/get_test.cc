@@ -41,6 +41,19 @@ TEST_F(GetTest, WithoutAFormatItPrintsWhatTheDocumentsPrint) {
             "pt-dist  RUNNING  PYTORCHJOB  1m   pt-dist-worker-0  10.0.0.11\n");
 }
 
+TEST_F(GetTest, WhoMayNotReadEventsSeesTheJob) {
+  PutRunning();
+  cluster_->refuse = [](const net::HttpRequest& request) -> std::optional<FakeCluster::Refusal> {
+    if (request.target.find("/events") == std::string::npos) return std::nullopt;
+    return {{403, "Forbidden", "events is forbidden"}};
+  };
+  const Ended ended = Run({"get", "pt-dist", "-e"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.log;
+  EXPECT_NE(ended.out.find("pt-dist-master-0"), std::string::npos) << ended.out;
+  EXPECT_NE(ended.log.find("the events are not known: events is forbidden"), std::string::npos)
+      << ended.log;
+}
+
 TEST_F(GetTest, TheTimeGrowsWithTheInstancesAndNotWithTheirSquare) {
   const auto time_of = [this](const std::string& job, int workers) {
     cluster_->Put(kJobs, MakeJob(job, "Running", seconds(60)));
@@ -332,6 +345,29 @@ TEST_F(GetTest, WhatASuccessorWaitsForCountsMoreThanTheEndBeforeIt) {
             Json(R"([{"name": "init-pytorch", "state": {"running": {}}}])"));
   cluster_->Put(kPods, pod);
   EXPECT_EQ(reason(), "REASON: pt-worker-0: its init container init-pytorch has not ended");
+}
+
+TEST_F(GetTest, AReplacedPodWasKilledForItsMemory) {
+  is_this_machine_ = false;
+  cluster_->Put(kJobs, MakeJob("pt", "Running", seconds(60)));
+  cluster_->Put(kPods, MakePod("pt", "master", 0, "Running"));
+  text::Json pod = MakePod("pt", "worker", 0, "Pending");
+  text::Set(pod, {"spec", "nodeName"}, "n");
+  cluster_->Put(kPods, pod);
+  text::Json ended =
+      EventOfPt("1", "ExitedWithCode", "Pod: default.pt-worker-0 exited with code 137");
+  text::Set(ended, {"type"}, "Normal");
+  cluster_->Put(kEvents, ended);
+  const auto says = [this](const char* words) {
+    return Run({"get", "pt"}, "muster").out.find(words) != std::string::npos;
+  };
+  EXPECT_TRUE(says("rank 1 (pt-worker-0) was killed by SIGKILL (exit code 137), and was replaced"));
+  cluster_->Put(kEvents, EventOfPt("2", "OOMKilled",
+                                   "Error pod pt-worker-0 container pytorch exitCode: 137 "
+                                   "terminated message: "));
+  EXPECT_TRUE(
+      says("rank 1 (pt-worker-0) was killed by SIGKILL (OOMKilled: out of memory), and was "
+           "replaced"));
 }
 
 // Neither the message of Failed nor a pod tells it.

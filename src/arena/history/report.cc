@@ -26,6 +26,7 @@ base::Result<int> RunReportVerb(Context& context, const ReportFlags& flags, cli:
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
   if (!call.args.empty()) {
     TRY_ASSIGN(RunRecord run, FindRun(*client, context, call.args[0]));
+    if (run.job.hidden_pods) return base::Fail(*run.job.hidden_pods);
     const RunReport report = ReportOn(*client, context, std::move(run));
     const std::string& status = report.run.job.summary.status;
     TRY(call.out.Write(IsForMachines(format)

@@ -48,6 +48,7 @@ base::Result<std::vector<RunReport>> ReportsSince(cluster::Client& client, const
     const base::Status read = ReadWhole(client, context, run);
     if (!read && read.error().code == base::Code::kNotFound) continue;  // deleted meanwhile
     if (!read) return base::Fail(read.error());
+    if (run.job.hidden_pods) return base::Fail(*run.job.hidden_pods);
     reports.push_back(ReportOn(client, context, std::move(run)));
   }
   return reports;

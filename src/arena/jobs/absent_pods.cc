@@ -92,7 +92,8 @@ void AddPodInTheWay(cluster::Client& client, TrainingJob& job) {
 }
 
 // A pod as its kubelet reported it, of which only the name and the exit code are known.
-text::Json EndedPod(const api::PyTorchJob& job, std::string_view type, int index, int64_t code) {
+text::Json EndedPod(const api::PyTorchJob& job, std::string_view type, int index, int64_t code,
+                    std::string_view reason) {
   text::Json container = text::Object{{"name", api::kContainerName}};
   if (job.nproc_per_node) {
     container.as_object()["env"] =
@@ -110,7 +111,8 @@ text::Json EndedPod(const api::PyTorchJob& job, std::string_view type, int index
            {"containerStatuses",
             text::Array{text::Object{
                 {"name", api::kContainerName},
-                {"state", text::Object{{"terminated", text::Object{{"exitCode", code}}}}}}}}}}};
+                {"state", text::Object{{"terminated", text::Object{{"exitCode", code},
+                                                                   {"reason", reason}}}}}}}}}}};
 }
 
 constexpr std::string_view kExitedWith = " exited with code ";
@@ -121,7 +123,8 @@ std::optional<std::string_view> PodThatExited(const api::PyTorchJob& job,
   return Between(message, fmt::format("Pod: {}.", job.namespace_name), kExitedWith);
 }
 
-std::string DescribeExit(const api::PyTorchJob& job, std::string_view message) {
+std::string DescribeExit(const api::PyTorchJob& job, std::string_view message,
+                         std::string_view reason = "") {
   const auto name = PodThatExited(job, message);
   if (!name) return "";
   const auto code = base::ParseInt(message.substr(message.rfind(' ') + 1));
@@ -130,7 +133,7 @@ std::string DescribeExit(const api::PyTorchJob& job, std::string_view message) {
   for (const auto& [type, spec] : job.replica_specs) {
     const auto index = base::ParseInt(name->substr(name->rfind('-') + 1));
     if (!index || *name != api::ReplicaName(job.name, type, static_cast<int>(*index))) continue;
-    const text::Json pod = EndedPod(job, type, static_cast<int>(*index), *code);
+    const text::Json pod = EndedPod(job, type, static_cast<int>(*index), *code, reason);
     return api::FindFirstFailure({&pod}, has_master).text;
   }
   return "";
@@ -160,9 +163,26 @@ bool HasEndOfItsOwn(const TrainingJob& job, std::string_view name) {
                                                   program->terminated || program->last_terminated));
 }
 
+constexpr std::string_view kOomKilled = "OOMKilled";
+
+// Whether an event of the same time says so of the pod in "Pod: default.j-worker-0 exited with code
+// 137".
+bool HadTooLittleMemory(const std::vector<text::Json>& events, const text::Json& exit) {
+  const std::string_view said = text::GetString(exit, {"message"});
+  const std::string_view of_pod = said.substr(0, said.find(kExitedWith));
+  const std::string_view pod = of_pod.substr(of_pod.rfind('.') + 1);
+  return std::any_of(events.begin(), events.end(), [&](const text::Json& event) {
+    return text::GetString(event, {"reason"}) == kOomKilled &&
+           api::ReadEvent(event).last == api::ReadEvent(exit).last &&
+           text::GetString(event, {"message"})
+               .starts_with(fmt::format("Error pod {} container {} ", pod, api::kContainerName));
+  });
+}
+
 // Of a pod that was replaced nothing is left but events: its successor waits, or runs.
 void AddReplacedPod(cluster::Client& client, const api::PyTorchJob& parsed, TrainingJob& job) {
-  for (const text::Json& event : EventsOfJob(client, job, "")) {
+  const std::vector<text::Json> events = EventsOfJob(client, job, "");
+  for (const text::Json& event : events) {
     // The end of pods that `suspend` removed.
     const auto time = api::ReadEvent(event).last;
     if (time && job.summary.start_time && *time < *job.summary.start_time) continue;
@@ -172,7 +192,7 @@ void AddReplacedPod(cluster::Client& client, const api::PyTorchJob& parsed, Trai
     if (reason == "NodeLost" || reason == "Disrupted") text = api::OneLine(message);
     if (reason == "ExitedWithCode" &&
         !HasEndOfItsOwn(job, PodThatExited(parsed, message).value_or(""))) {
-      text = DescribeExit(parsed, message);
+      text = DescribeExit(parsed, message, HadTooLittleMemory(events, event) ? kOomKilled : "");
     }
     if (text.empty()) continue;
     job.summary.reason = fmt::format("{}, and was replaced", text);

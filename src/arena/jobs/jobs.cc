@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <boost/json/monotonic_resource.hpp>
 #include <cmath>
 #include <ctime>
@@ -78,6 +79,14 @@ bool MayHaveOlderPods(const std::vector<text::Json>& jobs, const ListedPods& pod
   });
 }
 
+// Whether the user may not list pods, of which he is told once.
+bool IsForbidden(const base::Error& of_pods) {
+  if (of_pods.code != Code::kPermissionDenied) return false;
+  static std::atomic_flag is_told;
+  if (!is_told.test_and_set()) base::LogWarn("the instances are not known: {}", of_pods.message);
+  return true;
+}
+
 }  // namespace
 
 std::vector<const text::Json*> Pointers(const std::vector<text::Json>& values) {
@@ -131,7 +140,8 @@ std::string PodSelector(const text::Json& job) {
 }
 
 base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& context,
-                                  const std::string& namespace_name, const std::string& name) {
+                                  const std::string& namespace_name, const std::string& name,
+                                  Pods pods) {
   TrainingJob found;
   auto job = client.Get(api::kPyTorchJobs, namespace_name, name);
   if (!job) {
@@ -149,8 +159,12 @@ base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& contex
   cluster::ListOptions options;
   options.namespace_name = namespace_name;
   options.label_selector = PodSelector(found.job);
-  TRY_ASSIGN(cluster::ObjectList pods, client.List(api::kPods, options));
-  return WithPods(context, std::move(found.job), std::move(pods.items));
+  auto listed = client.List(api::kPods, options);
+  if (listed) return WithPods(context, std::move(found.job), std::move(listed->items));
+  if (pods == Pods::kNeeded || !IsForbidden(listed.error())) return Fail(listed.error());
+  found = WithPods(context, std::move(found.job), {});
+  found.hidden_pods = std::move(listed.error());
+  return found;
 }
 
 TrainingJob WithPods(const Context& context, text::Json job, std::vector<text::Json> pods) {
@@ -191,8 +205,10 @@ base::Result<std::vector<TrainingJob>> ListSelectedJobs(cluster::Client& client,
   options.read_listed = [&pods](std::string_view pod) { return pods.Take(pod); };
   const bool lists_all = ListedJobs(context).empty();
   options.label_selector = lists_all ? std::string(api::kJobNameLabel) : "app=pytorchjob";
-  TRY(client.List(api::kPods, options));
-  if (lists_all && !context.cluster_is_this_machine && MayHaveOlderPods(jobs->items, pods)) {
+  const auto listed = client.List(api::kPods, options);
+  if (!listed && !IsForbidden(listed.error())) return Fail(listed.error());
+  if (listed && lists_all && !context.cluster_is_this_machine &&
+      MayHaveOlderPods(jobs->items, pods)) {
     options.label_selector = fmt::format("app=pytorchjob,!{}", api::kJobNameLabel);
     TRY(client.List(api::kPods, options));
   }

@@ -20,22 +20,28 @@ struct TrainingJob {
   // From ListJobs: only the fields that the summary needs.
   text::Json job;
   std::vector<text::Json> pods;  // the job's own; empty from ListJobs
+  // Why the user does not see the pods; of FindJob with Pods::kIfAllowed only.
+  std::optional<base::Error> hidden_pods{};
   api::TrainingSummary summary;
 
   // The pod of that name, or nullptr.
   const text::Json* Pod(std::string_view name) const;
 };
 
+// What a user gets who may not list pods: an error, or the job without its pods and a warning.
+enum class Pods { kNeeded, kIfAllowed };
+
 // A job and its pods. kNotFound with Arena's text if there is none, kPermissionDenied if it is
 // another user's in a namespace that separates users.
 base::Result<TrainingJob> FindJob(cluster::Client& client, const Context& context,
-                                  const std::string& namespace_name, const std::string& name);
+                                  const std::string& namespace_name, const std::string& name,
+                                  Pods pods = Pods::kNeeded);
 
 // The same for a job and pods that are known already; some of the pods may not be its own.
 TrainingJob WithPods(const Context& context, text::Json job, std::vector<text::Json> pods);
 
 // Arena's jobs (labels app=pytorchjob, release) of a namespace ("" for all) that the user may see,
-// newest first. kPermissionDenied with Arena's text.
+// newest first. kPermissionDenied with Arena's text; without the right to list pods, a warning.
 base::Result<std::vector<TrainingJob>> ListJobs(cluster::Client& client, const Context& context,
                                                 const std::string& namespace_name);
 inline constexpr std::string_view kJobSelector = "app=pytorchjob,release";

@@ -238,5 +238,23 @@ TEST_F(ListTest, AnErrorIsNeverAnEmptyTable) {
       std::string::npos);
 }
 
+TEST_F(ListTest, WhoMayNotListPodsSeesJobsAndMaySuspendThem) {
+  cluster_->Put(kJobs, MakeJob("pt", "Running", seconds(21)));
+  cluster_->refuse = [](const net::HttpRequest& request) -> std::optional<FakeCluster::Refusal> {
+    if (request.target.find("/pods") == std::string::npos) return std::nullopt;
+    return {{403, "Forbidden", "pods is forbidden: User \"tom\" cannot list"}};
+  };
+  const Ended listed = Run({"list"}, "muster");
+  EXPECT_EQ(listed.exit_code, 0) << listed.log;
+  EXPECT_NE(listed.out.find("pt    RUNNING"), std::string::npos) << listed.out;
+  EXPECT_NE(listed.log.find("the instances are not known: pods is forbidden"), std::string::npos)
+      << listed.log;
+  EXPECT_NE(Run({"get", "pt"}, "muster").out.find("STATUS: RUNNING"), std::string::npos);
+  EXPECT_EQ(Run({"suspend", "pt", "--wait=false"}, "muster").exit_code, 0);
+  for (const char* const verb : {"logs", "report"}) {
+    EXPECT_EQ(Run({verb, "pt"}, "muster").exit_code, 1) << verb;
+  }
+}
+
 }  // namespace
 }  // namespace arena

@@ -247,10 +247,10 @@ base::Result<std::vector<OtherJob>> FindOthers(cluster::Client& client, const Co
 
 base::Result<TrainingJob> FindJobOfType(cluster::Client& client, const Context& context,
                                         const std::string& namespace_name, const std::string& name,
-                                        std::string_view type) {
+                                        std::string_view type, Pods pods) {
   TRY_ASSIGN(const bool is_pytorch, MeansPyTorch(type));
   if (is_pytorch) {
-    auto job = FindJob(client, context, namespace_name, name);
+    auto job = FindJob(client, context, namespace_name, name, pods);
     if (job || !type.empty() || job.error().code != Code::kNotFound) return job;
     TRY_ASSIGN(std::vector<OtherJob> others, FindOthers(client, context, namespace_name, name));
     if (others.empty()) return job;

@@ -44,6 +44,6 @@ base::Result<std::vector<OtherJob>> FindOthers(cluster::Client& client, const Co
 // FindJob for any kind; with "" the PyTorchJob, otherwise the only job of that name.
 base::Result<TrainingJob> FindJobOfType(cluster::Client& client, const Context& context,
                                         const std::string& namespace_name, const std::string& name,
-                                        std::string_view type);
+                                        std::string_view type, Pods pods = Pods::kNeeded);
 
 }  // namespace arena

@@ -194,7 +194,7 @@ base::Result<std::string> NameOfId(cluster::Client& client, const Context& conte
 base::Result<RunRecord> StandingRun(cluster::Client& client, const Context& context,
                                     const std::string& name) {
   RunRecord run;
-  TRY_ASSIGN(run.job, FindJob(client, context, context.Namespace(), name));
+  TRY_ASSIGN(run.job, FindJob(client, context, context.Namespace(), name, Pods::kIfAllowed));
   if (!context.cluster_is_this_machine) {
     SeenRuns(context).Renew(run.job.job, run.job.pods);
     return run;
@@ -297,7 +297,8 @@ base::Result<KnownRuns> ListRuns(cluster::Client& client, const Context& context
 base::Status ReadWhole(cluster::Client& client, const Context& context, RunRecord& run) {
   if (!run.deleted) {
     const api::TrainingSummary& summary = run.job.summary;
-    TRY_ASSIGN(run.job, FindJob(client, context, summary.namespace_name, summary.name));
+    TRY_ASSIGN(run.job,
+               FindJob(client, context, summary.namespace_name, summary.name, Pods::kIfAllowed));
   }
   run.past_pods.clear();
   run.past_ends.clear();

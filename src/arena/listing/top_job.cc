@@ -26,8 +26,8 @@ void KeepInstance(TrainingJob& job, const std::string& instance) {
 base::Status ShowJob(cluster::Client& client, const Context& context, const TopJobFlags& flags,
                      Format format, cli::Invocation& call) {
   const std::string namespace_name = context.Namespace();
-  TRY_ASSIGN(TrainingJob job,
-             FindJobOfType(client, context, namespace_name, call.args[0], flags.type));
+  TRY_ASSIGN(TrainingJob job, FindJobOfType(client, context, namespace_name, call.args[0],
+                                            flags.type, Pods::kIfAllowed));
   if (!flags.instance.empty() && job.Pod(flags.instance) == nullptr) {
     return base::Fail(base::Code::kNotFound,
                       fmt::format("invalid instance name {} in job {},please use '{} get {}' to "

@@ -13,10 +13,10 @@
 #include <set>
 
 #include "answers/files/read_log.h"
-#include "answers/log/described_pod.h"
 #include "answers/log/error_file.h"
 #include "answers/log/failure_report.h"
 #include "answers/log/json_record.h"
+#include "answers/log/pods/described_pod.h"
 #include "answers/loss_watch.h"
 #include "answers/rule.h"
 #include "answers/stall/recorder.h"
@@ -52,6 +52,8 @@ constexpr size_t kMostBytes = 16 << 20;    // of each file
 constexpr size_t kMostRead = 64 << 20;     // of a pod's log
 constexpr int64_t kFewer = 40;             // so many times fewer lines are read if they are longer
 constexpr size_t kMostFiles = 4096;
+constexpr std::string_view kUnableToRetrieve = "unable to retrieve container logs for ";
+constexpr std::string_view kByKubelet = "TerminationByKubelet";
 constexpr int kKilled = 128 + SIGKILL;
 
 struct ContainerEnd {
@@ -215,7 +217,9 @@ class Gathering {
     rank.reason = text::GetString(pod, {"status", "reason"});
     rank.message = text::GetString(pod, {"status", "message"});
     rank.was_ended_by_us = rank.reason == api::kJobEndedReason;
-    if (const auto disruption = api::DisruptionOf(pod)) {
+    // The kubelet gives the same for an eviction and for a shutdown: its own words say more.
+    const auto disruption = api::DisruptionOf(pod);
+    if (disruption && (rank.reason.empty() || disruption->reason != kByKubelet)) {
       rank.reason = disruption->reason;
       rank.message = disruption->message;
     }
@@ -262,11 +266,17 @@ class Gathering {
 
   // Adds "ErrImagePull" and similar reasons of a pod that has not failed by itself.
   void AddWaiting(const text::Json& pod) {
+    const std::string of_pod = fmt::format("pod {}", api::Name(pod));
+    // Its event may be gone, or not for everybody to read.
+    const text::Json* const scheduled = api::FindCondition(pod, "PodScheduled");
+    if (scheduled != nullptr && text::GetString(*scheduled, {"reason"}) == "Unschedulable") {
+      evidence_.events.push_back({std::nullopt, of_pod, "FailedScheduling",
+                                  std::string(text::GetString(*scheduled, {"message"}))});
+    }
     for (const auto& statuses : {api::InitContainerStatuses(pod), api::ContainerStatuses(pod)}) {
       for (const api::ContainerStatus& status : statuses) {
         if (!status.is_waiting) continue;
-        evidence_.events.push_back({std::nullopt, fmt::format("pod {}", api::Name(pod)),
-                                    std::string(status.waiting_reason),
+        evidence_.events.push_back({std::nullopt, of_pod, std::string(status.waiting_reason),
                                     std::string(status.waiting_message)});
       }
     }
@@ -284,8 +294,11 @@ class Gathering {
     if (!read_log && read_log.error().code == base::Code::kPermissionDenied) {
       rank.why_no_log = "you may not `get` pods/log";
     }
-    // If the log is gone, the container's message may still contain its last output.
-    const std::string log = read_log.value_or(rank.message);
+    // If the log is gone, the container's message may still contain its last output. A kubelet
+    // whose runtime has lost the container answers with a line of its own.
+    const bool is_gone_there =
+        read_log && (read_log->empty() || read_log->starts_with(kUnableToRetrieve));
+    const std::string log = read_log && !is_gone_there ? *read_log : rank.message;
     std::optional<answers::NodeRanks> ranks;
     const bool are_fixed = text::Find(run_.job.job, {"spec", "elasticPolicy"}) == nullptr;
     const auto first = map_.processes > 1 && are_fixed ? map_.RankAt(rank.name, 0) : std::nullopt;

@@ -1,7 +1,6 @@
 #include "arena/logs/log_lines.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace arena {
@@ -53,11 +52,11 @@ std::vector<TimedLine> SplitTimedLines(std::string_view text, std::string& last)
 void LogLines::Begin() {
   buffer_.clear();
   cut_line_.clear();
-  skip_ = last_count_;
   is_repeating_ = true;
   repeated_.clear();
-  std::copy_if(recent_.begin(), recent_.end(), std::inserter(repeated_, repeated_.end()),
-               [this](const std::string& timestamp) { return timestamp > last_; });
+  for (const auto& [timestamp, count] : recent_) {
+    if (timestamp >= last_) repeated_[timestamp] += count;
+  }
   has_progress_ = false;
 }
 
@@ -82,25 +81,21 @@ std::string LogLines::End() {
 }
 
 bool LogLines::IsOld(const std::string& timestamp) const {
-  return is_repeating_ &&
-         (timestamp < last_ || (timestamp == last_ && skip_ > 0) || repeated_.contains(timestamp));
+  return is_repeating_ && (timestamp < last_ || repeated_.contains(timestamp));
 }
 
 void LogLines::Skip(const std::string& timestamp) {
-  if (const auto again = repeated_.find(timestamp); again != repeated_.end()) {
-    repeated_.erase(again);
-  } else if (timestamp == last_) {
-    --skip_;
-    is_repeating_ = skip_ > 0;
-  }
+  const auto again = repeated_.find(timestamp);
+  if (again == repeated_.end()) return;
+  if (--again->second == 0) repeated_.erase(again);
+  is_repeating_ = repeated_.contains(last_);
 }
 
 void LogLines::Count(const std::string& timestamp) {
-  last_count_ = timestamp == last_ ? last_count_ + 1 : 1;
+  if (recent_.empty() || timestamp != last_) recent_.emplace_back(timestamp, 0);
+  ++recent_.back().second;
   last_ = timestamp;
-  recent_.push_back(timestamp);
   if (recent_.size() > kRecent) recent_.pop_front();
-  skip_ = 0;
   is_repeating_ = false;
 }
 

@@ -4,9 +4,10 @@
 
 #include <cstddef>
 #include <deque>
-#include <set>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace arena {
@@ -73,12 +74,12 @@ class LogLines {
   bool is_cut_old_ = false;  // printed before: not to be printed again
   bool has_progress_ = false;
   std::string buffer_;
-  std::string last_;                     // timestamp of the last line printed, comparable as text
-  std::deque<std::string> recent_;       // those of the lines before it, too
-  std::multiset<std::string> repeated_;  // of these, the later ones that are still to be dropped
-  size_t last_count_ = 0;                // lines printed with that timestamp
-  size_t skip_ = 0;                      // how many of them are still to be dropped
-  bool is_repeating_ = false;            // the stream may still bring lines that were printed
+  std::string last_;  // timestamp of the last line printed, comparable as text
+  // It and those before it, with the numbers of lines printed one after the other.
+  std::deque<std::pair<std::string, size_t>> recent_;
+  // How many lines of these timestamps, none before the last one, are still to be dropped.
+  std::map<std::string, size_t> repeated_;
+  bool is_repeating_ = false;  // the stream may still bring lines that were printed
 };
 
 }  // namespace arena

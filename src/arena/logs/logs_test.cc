@@ -71,6 +71,15 @@ TEST(LogLines, ShowsNoLineTwiceThatIsLaterThanTheLast) {
   EXPECT_EQ(lines.Feed(Stamp(9, "of a new file")), "of a new file\n");
 }
 
+TEST(LogLines, ShowsNoLineTwiceBetweenTwoOfTheLastTimestamp) {
+  LogLines lines(false);
+  lines.Begin();
+  const std::string printed = Stamp(2, "a") + Stamp(8, "b") + Stamp(2, "c");
+  EXPECT_EQ(lines.Feed(printed), "a\nb\nc\n");
+  lines.Begin();
+  EXPECT_EQ(lines.Feed(printed + Stamp(2, "d")), "d\n");
+}
+
 TEST(LogLines, ShowsALineThatHasNoEndYetAndEachByteOnce) {
   LogLines lines(false);
   lines.ShowOpenLine();

@@ -278,7 +278,7 @@ TEST(ParseCommandLine, SurvivesAnyWords) {
     return state / 65536 % below;
   };
   size_t parsed = 0;
-  for (int round = 0; round < 20000; ++round) {
+  for (int round = 0; round < 5000; ++round) {
     std::vector<std::string> args;
     for (size_t i = next(7); i > 0; --i) args.push_back(words[next(words.size())]);
     const auto line = ParseFlags(args);

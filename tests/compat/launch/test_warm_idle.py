@@ -97,8 +97,8 @@ def test_what_is_read_when_a_process_group_is_made_needs_no_other_interpreter(la
                                "dist.init_process_group('gloo')\ndist.barrier()\nprint('RAN')\n")
         codes = []
         for env in ({}, {"GLOO_SOCKET_IFNAME": "lo", "NCCL_DEBUG": "INFO"}, {"GLOO_SOCKET_IFNAME": "none0"}):
-            cold = launch.start("--explain=off", "--nproc-per-node=2", script, env={**warm.env, **env})
-            forked = launch.start("--explain=off", "--warm", "--nproc-per-node=2", script, env={**warm.env, **env})
+            cold = launch.start("--explain=off", "--nproc-per-node=1", script, env={**warm.env, **env})
+            forked = launch.start("--explain=off", "--warm", "--nproc-per-node=1", script, env={**warm.env, **env})
             results = [(process.communicate(timeout=2 * DEADLINE), process.returncode) for process in (cold, forked)]
             (cold_text, code), (text, forked_code) = results
             assert (text[0], forked_code) == (cold_text[0], code)

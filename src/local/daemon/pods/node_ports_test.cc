@@ -29,7 +29,7 @@ class NodePortsTest : public testing::Test {
         client_(cluster_.Connect()) {}
 
   bool IsLocked(int64_t port) const {
-    return node::IsLockedMachineWide(prefix_ + std::to_string(port));
+    return !node::LockMachineWide(prefix_ + std::to_string(port));
   }
 
   const std::string prefix_;

@@ -95,7 +95,9 @@ class AgentTest : public testing::Test {
   // Waits, by inotify, for what the pool removes soon.
   bool WaitRemoved(const std::string& path) {
     auto above = process::Inotify::Create();
-    if (!above || !above->Watch(base::DirectoryOf(path), IN_DELETE | IN_MOVED_FROM)) {
+    // The folder above may go as a whole.
+    constexpr uint32_t kGone = IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF;
+    if (!above || !above->Watch(base::DirectoryOf(path), kGone)) {
       return !IsThere(path);
     }
     pollfd changed{above->fd(), POLLIN, 0};

@@ -29,19 +29,12 @@ base::Result<Address> AbstractAddress(std::string_view name) {
   return address;
 }
 
-// A datagram socket, because connecting to it shows whether the name is bound; connecting to a
-// stream socket does not when nobody listens on it.
-base::Result<base::Fd> Socket() {
-  base::Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!fd) return base::Fail(base::Errno(errno, "socket"));
-  return fd;
-}
-
 }  // namespace
 
 base::Result<base::Fd> LockMachineWide(std::string_view name) {
   TRY_ASSIGN(const Address address, AbstractAddress(name));
-  TRY_ASSIGN(base::Fd fd, Socket());
+  base::Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!fd) return base::Fail(base::Errno(errno, "socket"));
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address.socket_address),
              address.length) == 0) {
     return fd;
@@ -50,14 +43,6 @@ base::Result<base::Fd> LockMachineWide(std::string_view name) {
     return base::Fail(base::Code::kUnavailable, std::string(name) + " is locked");
   }
   return base::Fail(base::Errno(errno, "lock " + std::string(name)));
-}
-
-bool IsLockedMachineWide(std::string_view name) {
-  const auto address = AbstractAddress(name);
-  const auto fd = Socket();
-  if (!address || !fd) return false;
-  return ::connect(fd->get(), reinterpret_cast<const sockaddr*>(&address->socket_address),
-                   address->length) == 0;
 }
 
 }  // namespace local::node

@@ -13,7 +13,4 @@ namespace local::node {
 // The lock; kUnavailable when somebody holds it. Does not block.
 base::Result<base::Fd> LockMachineWide(std::string_view name);
 
-// Whether somebody holds it, without taking it even for a moment.
-bool IsLockedMachineWide(std::string_view name);
-
 }  // namespace local::node

@@ -1,11 +1,11 @@
-#include "answers/log/described_pod.h"
+#include "answers/log/pods/described_pod.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "answers/files/read_log.h"
-#include "answers/log/cluster_words.h"
+#include "answers/log/pods/cluster_words.h"
 #include "answers/verdict.h"
 
 namespace answers {

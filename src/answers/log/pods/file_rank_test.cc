@@ -1,4 +1,4 @@
-#include "answers/log/file_rank.h"
+#include "answers/log/pods/file_rank.h"
 
 #include <gtest/gtest.h>
 

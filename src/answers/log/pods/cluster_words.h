@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "answers/evidence.h"
-#include "answers/log/described_pod.h"
+#include "answers/log/pods/described_pod.h"
 
 namespace answers {
 

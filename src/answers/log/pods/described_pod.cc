@@ -1,4 +1,4 @@
-#include "answers/log/described_pod.h"
+#include "answers/log/pods/described_pod.h"
 
 #include <algorithm>
 #include <utility>

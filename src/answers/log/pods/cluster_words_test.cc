@@ -1,4 +1,4 @@
-#include "answers/log/cluster_words.h"
+#include "answers/log/pods/cluster_words.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "answers/log/pod_ranks.h"
+#include "answers/log/pods/pod_ranks.h"
 
 #include <algorithm>
 
-#include "answers/log/cluster_words.h"
+#include "answers/log/pods/cluster_words.h"
 
 namespace answers {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "answers/log/file_rank.h"
+#include "answers/log/pods/file_rank.h"
 #include "base/clock.h"
 
 namespace answers {

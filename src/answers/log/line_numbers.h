@@ -1,0 +1,14 @@
+// Numbers of lines, which look like the ranks that `srun -l` prints.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace answers {
+
+// Removes the numbers that `grep -n`, `cat -n` or `less -N` have put before the lines, and numbers
+// of a program's list that only look like ranks. Numbers of lines rise, and each is used once,
+// while several lines of a rank have its number. Pure.
+void TakeLineNumbers(std::vector<std::string_view>& lines);
+
+}  // namespace answers
