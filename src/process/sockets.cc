@@ -1,5 +1,6 @@
 #include "process/sockets.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -14,22 +15,48 @@
 namespace process {
 namespace {
 
+uint16_t PortOf(std::string_view address) {
+  const std::string_view text = address.substr(address.rfind(':') + 1);
+  uint16_t port = 0;
+  std::from_chars(text.data(), text.data() + text.size(), port, 16);
+  return port;
+}
+
+// Of "0100007F:1F90", or of an IPv6 address of four such words. IPv4 mapped into IPv6 is IPv4.
+std::string EndpointOf(std::string_view address) {
+  std::string_view text = address.substr(0, address.rfind(':'));
+  std::array<uint32_t, 4> words{};
+  size_t count = 0;
+  for (; text.size() >= 8 && count < words.size(); text.remove_prefix(8)) {
+    std::from_chars(text.data(), text.data() + 8, words[count++], 16);
+  }
+  const bool is_mapped = count == 4 && words[0] == 0 && words[1] == 0 && words[2] == htonl(0xFFFF);
+  const bool is_v4 = count == 1 || is_mapped;
+  std::array<char, INET6_ADDRSTRLEN> name{};
+  ::inet_ntop(is_v4 ? AF_INET : AF_INET6, is_mapped ? &words[3] : &words[0], name.data(),
+              name.size());
+  const uint16_t port = PortOf(address);
+  return is_v4 ? fmt::format("{}:{}", name.data(), port)
+               : fmt::format("[{}]:{}", name.data(), port);
+}
+
 // A row of /proc/net/tcp: "sl local_address rem_address st tx:rx tr:tm retrnsmt uid timeout inode".
 std::optional<TcpSocket> ParseTcpRow(const std::string& row) {
+  constexpr unsigned kSynSent = 2;
+  constexpr unsigned kListens = 10;
   std::array<char, 80> local{};
+  std::array<char, 80> remote{};
   unsigned state = 0;
+  unsigned again = 0;
   unsigned long inode = 0;
-  if (std::sscanf(row.c_str(), " %*[0-9]: %79s %*s %x %*s %*s %*s %*s %*s %lu", local.data(),
-                  &state, &inode) != 3) {
+  if (std::sscanf(row.c_str(), " %*[0-9]: %79s %79s %x %*s %*s %x %*s %*s %lu", local.data(),
+                  remote.data(), &state, &again, &inode) != 5) {
     return std::nullopt;
   }
   const std::string_view address(local.data());
-  const size_t colon = address.rfind(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  TcpSocket socket{0, state == 0x0A, inode};
-  const std::string_view port = address.substr(colon + 1);
-  std::from_chars(port.data(), port.data() + port.size(), socket.port, 16);
-  return socket;
+  if (address.rfind(':') == std::string_view::npos) return std::nullopt;
+  return TcpSocket{PortOf(address),           state == kListens, inode,
+                   EndpointOf(remote.data()), state == kSynSent, static_cast<int>(again)};
 }
 
 }  // namespace

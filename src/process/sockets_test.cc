@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/fd.h"
 
@@ -35,6 +36,38 @@ TEST(Sockets, ATcpSocketIsSeenWithItsPortAndItsProcess) {
   });
   ASSERT_NE(ours, sockets.end());
   EXPECT_TRUE(HasOpenSocket(ours->inode));
+}
+
+TEST(Sockets, AConnectionThatIsNotAnsweredIsSeenWithItsPeer) {
+  const auto loopback = [](uint32_t address, uint16_t port) {
+    sockaddr_in made{};
+    made.sin_family = AF_INET;
+    made.sin_addr.s_addr = htonl(address);
+    made.sin_port = port;
+    return made;
+  };
+  sockaddr_in to = loopback(INADDR_LOOPBACK + 2, 0);
+  auto* const generic = reinterpret_cast<sockaddr*>(&to);
+  socklen_t size = sizeof to;
+  const base::Fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::bind(listener.get(), generic, size), 0);
+  ASSERT_EQ(::listen(listener.get(), 0), 0);
+  ASSERT_EQ(::getsockname(listener.get(), generic, &size), 0);
+  // It accepts none: once it has no room, the kernel does not answer.
+  std::array<base::Fd, 3> clients;
+  for (base::Fd& client : clients) {
+    client = base::Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    (void)::connect(client.get(), generic, size);
+  }
+  const std::string peer = "127.0.0.3:" + std::to_string(ntohs(to.sin_port));
+  int most = 0;
+  for (int tries = 0; tries < 100 && most == 0; ++tries) {
+    ::usleep(100'000);
+    for (const TcpSocket& socket : TcpSocketsAround(::getpid())) {
+      if (socket.is_connecting && socket.peer == peer) most = std::max(most, socket.unanswered);
+    }
+  }
+  EXPECT_GT(most, 0);
 }
 
 TEST(Sockets, OfUnixSocketsThoseThatListen) {

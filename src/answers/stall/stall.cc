@@ -563,6 +563,10 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
     stall.text = SayMissing(missing, groups.back()[0].Wait());
     if (!std::all_of(missing.begin(), missing.end(), IsHung)) stall.kind = Stall::Kind::kWaiting;
   }
+  size_t described = 0;
+  for (const auto& [rank, text] : testimony.unanswered) {
+    if (++described <= kMostDescribed) stall.text += fmt::format("; rank {} {}", rank, text);
+  }
   // An answer that may only be late is not mentioned yet.
   if (!lacks_answers_ || asked_soon_ >= kMostSoon) stall.text += SayMute(testimony, missing);
   if (!was_said && stall.kind == Stall::Kind::kWaiting && now - stall.since < kSlow) return;

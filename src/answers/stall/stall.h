@@ -127,6 +127,8 @@ class StallWatch {
     bool awaits_pods = false;
     // Of ranks that run no Python that can be asked, and do not use a GPU.
     std::map<int, KernelSleep> kernel{};
+    // What a rank sends without an answer: "connects to 10.0.0.2:37421 and gets no answer ...".
+    std::map<int, std::string> unanswered{};
   };
   // `line_of` returns the text of a line of a source file, "" when it cannot be read.
   using LineOf = std::string (*)(std::string_view file, int line);

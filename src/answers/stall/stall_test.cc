@@ -501,6 +501,23 @@ TEST(Stall, AllInOnePlaceIsSaidLater) {
             std::string::npos);
 }
 
+TEST(Stall, WhatIsNotAnsweredIsSaid) {
+  StallWatch watch(std::chrono::seconds(3), true, 2);
+  StallWatch::Testimony testimony;
+  testimony.dumps = {{0, kInAllReduce}, {1, kInAllReduce}};
+  testimony.unanswered = {{1, "sends to b:1 and gets no answer"}};
+  const std::vector<RankLook> looks = {{0, 100, false, false, {'S'}},
+                                       {1, 101, false, false, {'S'}}};
+  const auto begin = std::chrono::steady_clock::now();
+  for (int second = 0; second < 40; ++second) {
+    const auto now = begin + std::chrono::seconds(second);
+    if (watch.See(now, looks)) watch.Judge(now, testimony, Source);
+  }
+  ASSERT_TRUE(watch.stall());
+  EXPECT_TRUE(watch.stall()->text.ends_with("; rank 1 sends to b:1 and gets no answer"))
+      << watch.stall()->text;
+}
+
 TEST(Stall, WhoIsMissingMayBeElsewhere) {
   Story story(2, false);
   story.Pass(60, {}, {{0, kInAllReduce}, {1, kInAllReduce}});

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/result.h"
+#include "launch/agent/node_news.h"
 #include "launch/agent/rank_snapshots.h"
 #include "launch/failure/failure.h"
 #include "launch/failure/failure_report.h"
@@ -76,6 +77,7 @@ class Agent : private rendezvous::RendezvousEvents {
   void OnEnd(const rendezvous::End& end) override;
   void OnLease(std::optional<base::Duration> left) override;
   void OnProgress(const std::string& line) override;
+  void OnTold(const std::string& text) override;
   void SendFailureLater(const WorkerEnd& end);
   void SendFailure(const WorkerEnd& end, uint64_t generation);
   void OnNodeIdle();
@@ -135,6 +137,9 @@ class Agent : private rendezvous::RendezvousEvents {
                  std::function<void(Dumps)> then);
   void AwaitStacks(std::shared_ptr<witness::Question> question, base::Duration waited,
                    process::EventLoop::TimerId& timer, std::function<void(Dumps)> then);
+  std::vector<answers::RankLook> OwnLooks() const;
+  void Testify(const std::vector<answers::RankLook>& looks,
+               std::function<void(answers::StallWatch::Testimony)> then);
   void SayStall(const std::map<int, std::string>& dumps = {});
   void TellStall();
   // The present stall, or one that has just ended; "" for none.
@@ -143,6 +148,22 @@ class Agent : private rendezvous::RendezvousEvents {
   void LookWhere(int rank);
   void EndStalled(const answers::Stall& stall, const std::string& said);
   void OnLostLoss(int local_rank, const std::string& line);
+
+  // For ranks of other nodes that do: agent/node_stalls.cc.
+  bool SharesStalls() const;
+  bool IsJudge() const;
+  // Whether ranks run for which stalls are to be looked for here.
+  bool LooksForStalls() const;
+  void TellOwnEnd();
+  void TellNodes(NodeNews news);
+  // False when it is not known what the ranks of all other nodes do.
+  bool AddOthersLooks(std::vector<answers::RankLook>& looks) const;
+  void AskOthers();
+  void JudgeWithOthers(answers::StallWatch::Testimony testimony, int turn);
+  void SayToAll(const std::string& text, bool is_over = false);
+  std::string SayWithNodes(const answers::Stall& stall) const;
+  // False if the rank does not run here.
+  bool KillStalled(int rank, const std::string& said);
 
   base::Duration GraceAfterFailure() const;
   Failure FailureOf(const WorkerEnd& end) const;
@@ -225,6 +246,14 @@ class Agent : private rendezvous::RendezvousEvents {
   std::optional<witness::StallTeller> stall_teller_;  // of the current attempt, once it runs
   std::optional<answers::StallWatch> stall_watch_;
   std::optional<answers::Stall> said_stall_;
+  // At the host of several nodes, by node rank; of the current attempt.
+  struct Told {
+    std::chrono::steady_clock::time_point heard;
+    std::vector<answers::RankLook> looks;
+    std::optional<answers::StallWatch::Testimony> testimony;  // since it was last asked
+    bool HasEnded() const;
+  };
+  std::map<int, Told> told_;
   std::string ended_stall_;  // the last one that was said to be over, and when it was
   std::chrono::steady_clock::time_point stall_ended_;
   std::string stall_at_failure_;

@@ -31,6 +31,7 @@ std::string WhyStopped(rendezvous::StopReason reason,
                      : "a worker failed";
     case rendezvous::StopReason::kNodeLost:
     case rendezvous::StopReason::kNodeLeft:
+    case rendezvous::StopReason::kHostLost:
       return text.empty() ? "a node was lost" : text;
     case rendezvous::StopReason::kNodeJoined:
       return "a node joins";
@@ -136,12 +137,17 @@ void Agent::SendFailure(const WorkerEnd& end, uint64_t generation) {
     failure.last_lines.erase(0, failure.last_lines.size() - kLastWords);
     failure.last_lines.erase(0, failure.last_lines.find('\n') + 1);
   }
-  const bool has_lost_loss = lost_loss_ && lost_loss_->first == end.pid;
-  const bool has_stalled = stalled_ && stalled_->first == end.pid;
-  failure.is_final = has_lost_loss || (has_stalled && options_.on_stall == OnStall::kStop);
-  if (has_lost_loss) failure.text = lost_loss_->second;
-  if (has_stalled) failure.text = stalled_->second;
-  if (std::string stall = StallKillOf(end); !stall.empty()) failure.text = std::move(stall);
+  const auto known = std::find_if(failures_.begin(), failures_.end(), [&](const Failure& each) {
+    return each.local_rank == end.local_rank;
+  });
+  if (known != failures_.end()) {
+    failure.has_stalled = known->has_stalled;
+    failure.has_lost_loss = known->has_lost_loss;
+    failure.was_out_of_memory = known->was_out_of_memory;
+    if (!known->standstill.empty()) failure.text = known->standstill;
+  }
+  failure.is_final = failure.has_lost_loss || (stalled_ && stalled_->first == end.pid &&
+                                               options_.on_stall == OnStall::kStop);
   const auto text = base::ReadFile(record.files.error_file, 1 << 20);
   if (text) {
     if (const auto report = answers::ParseErrorFile(*text)) failure.text = report->message;
@@ -153,7 +159,9 @@ void Agent::OnStop(uint64_t generation, rendezvous::StopReason reason,
                    const std::optional<rendezvous::Failure>& failure, base::Duration within) {
   if (!assignment_ || generation != assignment_->generation) return;
   if (!has_to_say_stopped_) {
-    SayLater(fmt::format("{}: all stop and start again", WhyStopped(reason, failure)));
+    SayLater(fmt::format("{}: {}", WhyStopped(reason, failure),
+                         reason == rendezvous::StopReason::kHostLost ? "the ranks here stop"
+                                                                     : "all stop and start again"));
   }
   has_to_say_stopped_ = true;
   if (is_idle_) return OnNodeIdle();
@@ -206,7 +214,9 @@ void Agent::OnNodeIdle() {
     AwaitOthers();
     return rendezvous_->Stopped(assignment_->generation);
   }
-  if (was_running && ending_ == Ending::kSuccess) rendezvous_->Succeeded(assignment_->generation);
+  if (!was_running || ending_ != Ending::kSuccess) return;
+  TellOwnEnd();
+  rendezvous_->Succeeded(assignment_->generation);
 }
 
 void Agent::FinishWithOthers() {
@@ -225,8 +235,12 @@ void Agent::FinishWithOthers() {
 
 int Agent::ReportOthersFailure(const rendezvous::Failure& failure) {
   if (failure.rank < 0) {
+    // A rank here may have failed just before; the others have not heard of it.
+    const Failure* const own = failures_.empty() ? nullptr : &failures_[FindRootCause(failures_)];
+    const bool is_apart = own != nullptr && !own->was_stopped_by_us && !WaitedForPeers(*own);
+    if (is_apart) ReportFailure();
     SayError(failure.text);
-    return 1;
+    return is_apart ? ExitCodeOf(*own) : 1;
   }
   const bool is_ours = failure.host == host_ &&
                        std::any_of(failures_.begin(), failures_.end(), [&](const Failure& known) {
@@ -241,7 +255,12 @@ int Agent::ReportOthersFailure(const rendezvous::Failure& failure) {
     root.is_elsewhere = true;
     root.stderr_tail = failure.last_lines;
     root.host = failure.host;
-    if (failure.text != PlainEnd(failure.exit_code)) {
+    root.has_stalled = failure.has_stalled;
+    root.has_lost_loss = failure.has_lost_loss;
+    root.was_out_of_memory = failure.was_out_of_memory;
+    if (failure.has_stalled || failure.has_lost_loss) {
+      root.standstill = failure.text;
+    } else if (failure.text != PlainEnd(failure.exit_code)) {
       root.report = answers::ErrorReport{failure.text, "", std::nullopt};
     }
     root.time = clock_.Now();

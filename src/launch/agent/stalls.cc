@@ -13,6 +13,7 @@
 #include "launch/shim/stacks_hook.h"
 #include "witness/native.h"
 #include "witness/recorder.h"
+#include "witness/unanswered.h"
 
 namespace launch {
 namespace {
@@ -68,26 +69,22 @@ void Agent::WatchStalls() {
   stalled_.reset();
   if (!watches_stalls_) return;
   const Group group = MakeGroup();
-  stall_watch_.emplace(options_.stall_after, group.world_size == options_.nproc_per_node,
-                       group.world_size);
+  const bool sees_all = group.world_size == options_.nproc_per_node || SharesStalls();
+  stall_watch_.emplace(options_.stall_after, sees_all, group.world_size);
+  told_.clear();
   snapshots_.emplace(*loop_, clock_, stacks_folder_);
   LookForStallsLater(kLook);
 }
 
 void Agent::LookForStallsLater(base::Duration pause) {
+  loop_->Cancel(stall_timer_);
   stall_timer_ = loop_->After(pause, [this] {
     stall_timer_ = 0;
     LookForStalls();
   });
 }
 
-void Agent::LookForStalls() {
-  if (!group_ || group_->IsStopping() || group_->running_count() == 0) return;
-  // A rank that prints may wait for whoever reads our console, and is not killed for that.
-  if (options_.on_stall == OnStall::kRestart || options_.on_stall == OnStall::kStop) {
-    if (!output_->IsWritten()) return LookForStallsLater(kLook);
-    output_->Say("");
-  }
+std::vector<answers::RankLook> Agent::OwnLooks() const {
   const std::vector<pid_t> pids = group_->Pids();
   const int first = MakeGroup().first_rank;
   std::vector<answers::RankLook> looks;
@@ -101,48 +98,82 @@ void Agent::LookForStalls() {
     look.activity = stacks_folder_.empty() ? witness::NativeActivityOf(pids[i], tree)
                                            : witness::ActivityOf(stacks_folder_, pids[i], tree);
   }
-  const bool asks = stall_watch_->See(clock_.Steady(), looks);
+  return looks;
+}
+
+void Agent::LookForStalls() {
+  if (!LooksForStalls()) return;
+  // A rank that prints may wait for whoever reads our console, and is not killed for that.
+  if (options_.on_stall == OnStall::kRestart || options_.on_stall == OnStall::kStop) {
+    if (!output_->IsWritten()) return LookForStallsLater(kLook);
+    output_->Say("");
+  }
+  const std::vector<answers::RankLook> own = OwnLooks();
+  std::vector<answers::RankLook> looks = own;
+  bool asks = false;
+  if (!IsJudge()) {
+    NodeNews news;
+    news.looks = own;
+    TellNodes(std::move(news));
+  } else if (AddOthersLooks(looks)) {
+    asks = stall_watch_->See(clock_.Steady(), looks);
+    if (!asks) {
+      SayStall();
+      TellStall();
+    }
+  }
   if (!asks) {
-    snapshots_->Take(looks, [this] { SayStraggler(); });
-    SayStall();
-    TellStall();
+    snapshots_->Take(own, [this] { SayStraggler(); });
     return LookForStallsLater(kLook);
   }
+  AskOthers();
+  Testify(own, [this](answers::StallWatch::Testimony testimony) {
+    JudgeWithOthers(std::move(testimony), 0);
+  });
+}
+
+// Calls `then`, unless the group stops meanwhile or is another one.
+void Agent::Testify(const std::vector<answers::RankLook>& looks,
+                    std::function<void(answers::StallWatch::Testimony)> then) {
+  const std::vector<pid_t> pids = group_->Pids();
+  const int first = MakeGroup().first_rank;
   std::vector<pid_t> running;
   std::copy_if(pids.begin(), pids.end(), std::back_inserter(running),
                [](pid_t pid) { return pid != 0; });
+  process::ProcessTree tree;
   answers::StallWatch::Testimony known;
   known.with_work = witness::RanksWithWork(looks, tree);
   const bool is_native = witness::ProcessesIn(stacks_folder_).empty();
   for (const answers::RankLook& look : looks) {
-    if (!is_native || look.has_ended) continue;
+    if (look.has_ended) continue;
+    std::string unanswered = SharesStalls() ? witness::UnansweredOf(look.pid) : "";
+    if (!unanswered.empty()) known.unanswered[look.rank] = std::move(unanswered);
+    if (!is_native) continue;
     if (auto sleep = witness::KernelSleepOf(look.pid, tree)) known.kernel[look.rank] = *sleep;
   }
   auto recorders =
       std::make_shared<witness::RecorderQuestion>(witness::PidsByFolder{{stacks_folder_, running}});
-  AskStacks(running, stall_timer_, [this, recorders, pids, first, known](Dumps answers) {
-    if (!group_ || group_->IsStopping() || group_->Pids() != pids) return LookForStallsLater(kLook);
-    const auto by_rank = [&](Dumps by_pid) {
-      std::map<int, std::string> ranks;
-      for (auto& [pid, answer] : by_pid) {
-        const auto worker = std::find(pids.begin(), pids.end(), pid);
-        ranks[first + static_cast<int>(worker - pids.begin())] = std::move(answer);
-      }
-      return ranks;
-    };
-    answers::StallWatch::Testimony testimony = known;
-    testimony.dumps = by_rank(std::move(answers));
-    testimony.traces = by_rank(recorders->Await(kTake));
-    testimony.lacks_traces = recorders->LacksAnswers();
-    for (const pid_t pid : recorders->Mute()) {
-      const auto worker = std::find(pids.begin(), pids.end(), pid);
-      testimony.mute.insert(first + static_cast<int>(worker - pids.begin()));
-    }
-    stall_watch_->Judge(clock_.Steady(), testimony, witness::SourceLine);
-    SayStall(testimony.dumps);
-    TellStall();
-    if (!group_->IsStopping()) LookForStallsLater(kLook - kAnswer);
-  });
+  AskStacks(running, stall_timer_,
+            [this, recorders, pids, first, known, then = std::move(then)](Dumps answers) {
+              if (!LooksForStalls() || group_->Pids() != pids) {
+                return LookForStallsLater(kLook);
+              }
+              const auto rank_of = [&](pid_t pid) {
+                const auto worker = std::find(pids.begin(), pids.end(), pid);
+                return first + static_cast<int>(worker - pids.begin());
+              };
+              const auto by_rank = [&](Dumps by_pid) {
+                std::map<int, std::string> ranks;
+                for (auto& [pid, answer] : by_pid) ranks[rank_of(pid)] = std::move(answer);
+                return ranks;
+              };
+              answers::StallWatch::Testimony testimony = known;
+              testimony.dumps = by_rank(std::move(answers));
+              testimony.traces = by_rank(recorders->Await(kTake));
+              testimony.lacks_traces = recorders->LacksAnswers();
+              for (const pid_t pid : recorders->Mute()) testimony.mute.insert(rank_of(pid));
+              then(std::move(testimony));
+            });
 }
 
 void Agent::AskStacks(const std::vector<pid_t>& pids, process::EventLoop::TimerId& timer,
@@ -169,22 +200,23 @@ void Agent::SayStall(const std::map<int, std::string>& dumps) {
   const auto& stall = stall_watch_->stall();
   if (!stall) {
     if (!said_stall_) return;
-    SayLater(fmt::format(
-        "they continue after {} s",
-        std::chrono::duration_cast<std::chrono::seconds>(clock_.Steady() - said_stall_->since)
-            .count()));
-    ended_stall_ = answers::Say(*said_stall_, clock_.Steady());
+    SayToAll(
+        fmt::format("they continue after {} s", std::chrono::duration_cast<std::chrono::seconds>(
+                                                    clock_.Steady() - said_stall_->since)
+                                                    .count()),
+        true);
+    ended_stall_ = SayWithNodes(*said_stall_);
     stall_ended_ = clock_.Steady();
     said_stall_.reset();
     return ShowStatus("running");
   }
-  const std::string said = answers::Say(*stall, clock_.Steady());
+  const std::string said = SayWithNodes(*stall);
   const bool is_new =
       !said_stall_ || said_stall_->kind != stall->kind || said_stall_->missing != stall->missing;
   const bool says_more = !is_new && said_stall_->is_partial && said_stall_->text != stall->text;
   said_stall_ = stall;
   ShowStatus("running, " + said);
-  if (is_new || says_more) SayLater(said);
+  if (is_new || says_more) SayToAll(said);
   if (!is_new) return;
   if (options_.on_stall == OnStall::kReport) return;
   if (!dumps.empty()) SayLater(answers::RenderStacks(stall_watch_->looks(), dumps));
@@ -206,7 +238,7 @@ void Agent::TellStall() {
 // A rank that waits in vain moves again to say so, and its process takes a while to end.
 std::string Agent::StallNow() const {
   constexpr std::chrono::seconds kLongestEnd{10};
-  if (said_stall_) return answers::Say(*said_stall_, clock_.Steady());
+  if (said_stall_) return SayWithNodes(*said_stall_);
   const bool has_just_ended = clock_.Steady() - stall_ended_ < kLongestEnd;
   return has_just_ended ? ended_stall_ : "";
 }
@@ -247,24 +279,21 @@ void Agent::LookWhere(int rank) {
   });
 }
 
-// The rank that is missing here, else the first that waits, because the missing one is on another
-// node.
+// It ends as any failed rank does, here and for the other nodes. In a pod, where the missing rank
+// may be one that this launcher does not see, it is the first that waits.
 void Agent::EndStalled(const answers::Stall& stall, const std::string& said) {
-  const int first = MakeGroup().first_rank;
-  const auto pids = group_->Pids();
-  int rank = stall.waiting[0];
-  for (const int missing : stall.missing) {
-    const auto index = static_cast<size_t>(missing - first);
-    if (missing >= first && index < pids.size() && pids[index] != 0) {
-      rank = missing;
-      break;
-    }
+  if (IsJudge() && SharesStalls()) {
+    const auto rank = answers::RankToKill(stall, stall_watch_->looks());
+    if (!rank || KillStalled(*rank, said)) return;
+    NodeNews news;
+    news.line = said;
+    news.killed = rank;
+    return TellNodes(std::move(news));
   }
-  // It ends as any failed rank does, here and for the other nodes. A stopped process reacts to no
-  // other signal.
-  const pid_t pid = pids[static_cast<size_t>(rank - first)];
-  stalled_ = {pid, said};
-  ::kill(pid, SIGKILL);
+  for (const int rank : stall.missing) {
+    if (KillStalled(rank, said)) return;
+  }
+  (void)KillStalled(stall.waiting[0], said);
 }
 
 // Reports the first rank only, because the others lose their losses with it. With --stop-on-nan it

@@ -126,6 +126,9 @@ void FieldsOfFailure(Io& io, T& failure) {
   io.Number(failure.pid);
   io.Text(failure.last_lines);
   FlagField(io, failure.is_final);
+  FlagField(io, failure.has_stalled);
+  FlagField(io, failure.has_lost_loss);
+  FlagField(io, failure.was_out_of_memory);
 }
 
 template <typename Io, typename T>
@@ -189,6 +192,9 @@ void FieldsOfMessage(Io& io, M& message) {
       return io.Optional(message.failure, failure);
     case Type::kEnd:
       return FieldsOfEnd(io, message.end);
+    case Type::kTell:
+      io.Number(message.generation);
+      return io.Text(message.text);
   }
 }
 
@@ -237,7 +243,7 @@ base::Result<AgentMessage> DecodeMessage(std::string_view bytes) {
   uint8_t type = 0;
   reader.Number(type);
   if (type < static_cast<uint8_t>(AgentMessage::Type::kHello) ||
-      type > static_cast<uint8_t>(AgentMessage::Type::kProgress)) {
+      type > static_cast<uint8_t>(AgentMessage::Type::kTell)) {
     return base::Fail(base::Code::kInvalidArgument, "not a message of an agent");
   }
   AgentMessage message;

@@ -12,7 +12,7 @@
 namespace rendezvous {
 
 // The first bytes of a connection, from either side. No TCPStore client begins with them.
-inline constexpr std::string_view kAgentMagic = "muster-rdzv 5\n";
+inline constexpr std::string_view kAgentMagic = "muster-rdzv 6\n";
 inline constexpr size_t kNonceBytes = 32;
 
 struct AgentMessage {
@@ -30,6 +30,7 @@ struct AgentMessage {
     kStop,       // authority: generation, reason, failure
     kEnd,        // authority: end
     kProgress,   // authority: text
+    kTell,       // both: generation, text; from the host's agent to all others, or from one to it
   };
   Type type = Type::kHeartbeat;
   bool flag = false;

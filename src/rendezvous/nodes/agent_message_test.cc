@@ -39,12 +39,20 @@ AgentMessage EndMessage() {
   AgentMessage message;
   message.type = AgentMessage::Type::kEnd;
   message.end.kind = EndKind::kFailed;
-  message.end.failure = Failure{"b", 3, 1, -11, "Traceback\n", 4711, "last\n", true};
+  message.end.failure = Failure{"b", 3, 1, -11, "Traceback\n", 4711, "last\n", true, true};
+  return message;
+}
+
+AgentMessage TellMessage() {
+  AgentMessage message;
+  message.type = AgentMessage::Type::kTell;
+  message.generation = 3;
+  message.text = "news";
   return message;
 }
 
 TEST(AgentMessage, SurvivesTheWay) {
-  for (const AgentMessage& message : {StartMessage(), JoinMessage(), EndMessage()}) {
+  for (const AgentMessage& message : {StartMessage(), JoinMessage(), EndMessage(), TellMessage()}) {
     const std::string bytes = EncodeMessage(message);
     const auto read = DecodeMessage(bytes);
     ASSERT_TRUE(read);
@@ -58,6 +66,9 @@ TEST(AgentMessage, SurvivesTheWay) {
   EXPECT_EQ(failure->pid, 4711);
   EXPECT_EQ(failure->last_lines, "last\n");
   EXPECT_TRUE(failure->is_final);
+  EXPECT_TRUE(failure->has_stalled);
+  EXPECT_FALSE(failure->was_out_of_memory);
+  EXPECT_EQ(DecodeMessage(EncodeMessage(TellMessage()))->text, "news");
   const auto join = DecodeMessage(EncodeMessage(JoinMessage()));
   EXPECT_EQ(join->request.node_rank, 1);
   EXPECT_TRUE(join->request.can_host);

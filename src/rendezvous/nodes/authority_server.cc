@@ -94,8 +94,22 @@ void AuthorityServer::OnMessage(Peer& peer, const AgentMessage& message) {
       Drop(peer.id);
       return Carry(membership_.Leave(node, message.text, now));
     }
+    case Type::kTell:
+      return Relay(peer, message);
     default:
       return OnClosed(peer.id, false);
+  }
+}
+
+void AuthorityServer::Relay(const Peer& from, const AgentMessage& message) {
+  if (message.generation != membership_.generation()) return;
+  const bool is_from_host = from.node == config_.host;
+  std::vector<NodeId> to;
+  for (const auto& [node, id] : peer_of_node_) {
+    if ((node == config_.host) != is_from_host) to.push_back(node);
+  }
+  for (const NodeId node : to) {
+    if (Peer* const peer = Of(node)) peer->link->Send(message);
   }
 }
 

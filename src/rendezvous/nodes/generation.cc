@@ -18,7 +18,9 @@ std::optional<std::string> DisagreementOf(const NodeRequest& job, const NodeRequ
     return fmt::format("{} has {} {}, the others {} {}: give every node the same", request.host,
                        flag, there, flag, here);
   };
-  if (request.run_id != job.run_id) return differ("--rdzv-id", request.run_id, job.run_id);
+  if (request.run_id != job.run_id) {
+    return differ("--rdzv-id", request.run_id, job.run_id) + ", and each job a port of its own";
+  }
   if (NnodesOf(request) != NnodesOf(job)) {
     return differ("--nnodes", NnodesOf(request), NnodesOf(job));
   }

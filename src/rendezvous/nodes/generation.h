@@ -87,6 +87,10 @@ struct Failure {
   int pid = 0;               // on its host; 0: not a worker
   std::string last_lines{};  // the last lines of its stderr
   bool is_final = false;     // it would fail in the same way again, so a restart is of no use
+  // Why its node killed it, with the words in `text`, or that the kernel did.
+  bool has_stalled = false;
+  bool has_lost_loss = false;
+  bool was_out_of_memory = false;
 };
 
 enum class StopReason {
@@ -94,6 +98,7 @@ enum class StopReason {
   kNodeLost,
   kNodeJoined,  // elastic: another node is admitted
   kNodeLeft,
+  kHostLost,  // no message has it: an agent finds out by itself
 };
 
 enum class EndKind { kSucceeded, kFailed, kError };

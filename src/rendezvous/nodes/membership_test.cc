@@ -451,7 +451,7 @@ TEST(Membership, ANodeThatDisagreesLaterEndsAlone) {
   EXPECT_EQ(
       job.Join("b", id),
       "b ends with error: the nodes disagree: b has --rdzv-id other, the others --rdzv-id none: "
-      "give every node the same\n");
+      "give every node the same, and each job a port of its own\n");
   EXPECT_FALSE(job.membership().has_ended());
 }
 

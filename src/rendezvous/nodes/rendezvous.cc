@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/backoff.h"
+#include "base/strings.h"
 #include "rendezvous/nodes/agent_link.h"
 #include "rendezvous/nodes/rendezvous_server.h"
 #include "rendezvous/sockets/connector.h"
@@ -29,6 +30,10 @@ constexpr std::string_view kNoAnswer =
     "accepts connections but does not answer as a muster agent; is torchrun running there?";
 // How long the endpoint's name may be unknown when it may be this machine's own.
 constexpr std::chrono::seconds kOwnNameTimeout{60};
+
+bool IsThisMachineOnly(const std::string& host) {
+  return base::EqualsIgnoreCase(host, "localhost") || Endpoint{host, 0}.IsLoopback();
+}
 
 NodeId NewNodeId() {
   NodeId id = 0;
@@ -67,16 +72,19 @@ class Rendezvous::Impl {
     loop_.Cancel(retry_);
     loop_.Cancel(heartbeat_);
     loop_.Cancel(answer_);
+    loop_.Cancel(warning_);
   }
 
   base::Status Begin() {
     TRY(StartServer());
+    warning_ = loop_.After(kFirstReport, [this] { WarnIfHidden(); });
     give_up_ = clock_.Steady() + config_.join_timeout;
     since_ = clock_.Steady();
     Connect();
     return {};
   }
   void Report(AgentMessage::Type type, uint64_t generation, std::optional<Failure> failure);
+  void Tell(uint64_t generation, const std::string& text);
   void Stopped(uint64_t generation);
   void Leave(const std::string& why);
   RendezvousServer* server() { return server_.get(); }
@@ -86,9 +94,11 @@ class Rendezvous::Impl {
   base::Status StartServer();
   void Connect();
   void ConnectAgain();
-  void OnConnected(base::Result<base::Fd> fd);
+  void OnConnected(base::Result<Connected> made);
   void Retry(const std::string& why, base::Duration patience = base::Duration::max());
   void AwaitAnswer();
+  std::string Advice() const;
+  void WarnIfHidden();
   void OnReady();
   void OnMessage(const AgentMessage& message);
   void OnClosed(const AgentLink::Closed& closed);
@@ -120,6 +130,7 @@ class Rendezvous::Impl {
   process::EventLoop::TimerId retry_ = 0;
   process::EventLoop::TimerId heartbeat_ = 0;
   process::EventLoop::TimerId answer_ = 0;
+  process::EventLoop::TimerId warning_ = 0;
   bool is_answered_ = false;  // a muster agent has answered on this link
   SteadyTime give_up_;
   SteadyTime since_;
@@ -131,7 +142,8 @@ class Rendezvous::Impl {
   uint64_t running_ = 0;         // the generation whose workers may run; 0: none
   bool waits_for_stop_ = false;  // the host is lost: join again once the workers have stopped
   bool has_ended_ = false;
-  std::string lost_why_;
+  std::string lost_why_;  // of the host, since when it has not been reached
+  std::string reached_;   // the host's name, or the one of its addresses that answers
 };
 
 namespace {
@@ -197,7 +209,8 @@ void Rendezvous::Impl::Connect() {
   const bool is_known_here = server_ && !config_.node.is_static;
   connector_ = std::make_unique<Connector>(
       loop_, clock_, is_known_here ? "127.0.0.1" : config_.endpoint_host, config_.endpoint_port,
-      kConnectTimeout, [this](base::Result<base::Fd> fd) { OnConnected(std::move(fd)); });
+      std::clamp<base::Duration>(LeftUntil(give_up_), kFirstRetry, kConnectTimeout),
+      [this](base::Result<Connected> made) { OnConnected(std::move(made)); });
 }
 
 // The process that served the endpoint from this machine may have gone: this node takes its place.
@@ -210,23 +223,24 @@ void Rendezvous::Impl::ConnectAgain() {
   Connect();
 }
 
-void Rendezvous::Impl::OnConnected(base::Result<base::Fd> fd) {
-  const bool is_unknown = !fd && fd.error().code == base::Code::kNotFound;
-  if (is_undecided_ && !is_unknown && (fd || fd.error().code != base::Code::kTimeout)) {
+void Rendezvous::Impl::OnConnected(base::Result<Connected> made) {
+  const bool is_unknown = !made && made.error().code == base::Code::kNotFound;
+  if (is_undecided_ && !is_unknown && (made || made.error().code != base::Code::kTimeout)) {
     if (auto decided = StartServer(); !decided) {
       return Fail(decided.error().code, decided.error().message);
     }
   }
-  if (!fd) {
+  if (!made) {
     const bool may_be_own = is_unknown && (server_ || is_undecided_);
-    return Retry(fd.error().message, may_be_own ? kOwnNameTimeout : base::Duration::max());
+    return Retry(made.error().message, may_be_own ? kOwnNameTimeout : base::Duration::max());
   }
   AgentLink::Callbacks callbacks;
   callbacks.on_ready = [this] { OnReady(); };
   callbacks.on_message = [this](const AgentMessage& message) { OnMessage(message); };
   callbacks.on_closed = [this](const AgentLink::Closed& closed) { OnClosed(closed); };
-  link_ = std::make_shared<AgentLink>(loop_, std::move(*fd), AgentLink::Side::kAgent, config_.token,
-                                      std::move(callbacks));
+  reached_ = made->other_address.empty() ? config_.endpoint_host : made->other_address;
+  link_ = std::make_shared<AgentLink>(loop_, std::move(made->fd), AgentLink::Side::kAgent,
+                                      config_.token, std::move(callbacks));
   heard_ = clock_.Steady();
   is_answered_ = false;
   Beat();
@@ -240,20 +254,48 @@ void Rendezvous::Impl::Retry(const std::string& why, base::Duration patience) {
   const std::string where = fmt::format("{} ({})", EndpointText(), config_.endpoint_flag);
   if (now >= give_up_ || waited >= patience) {
     return Fail(base::Code::kTimeout,
-                fmt::format("the rendezvous endpoint {} cannot be reached after {} s: {}{} {}",
-                            where, waited.count(), why, why.ends_with('?') ? "" : ".",
-                            server_ ? "This node serves it: it must be an address of this machine, "
-                                      "and every node must be able to reach it."
-                                    : "Is the node that hosts it up, and can this node reach "
-                                      "the address?"));
+                fmt::format("{}the rendezvous endpoint {} cannot be reached after {} s: {}{} {}",
+                            lost_why_.empty() ? "" : "the host was lost (" + lost_why_ + "), and ",
+                            where, waited.count(), why, why.ends_with('?') ? "" : ".", Advice()));
   }
   if (waited >= next_report_) {
-    next_report_ =
-        std::min<base::Duration>(next_report_ * 2, next_report_ + std::chrono::seconds(30));
+    next_report_ = std::min<base::Duration>(waited * 2, waited + std::chrono::seconds(30));
     events_.OnProgress(fmt::format("waiting for the rendezvous endpoint {}: {} ({} s)", where, why,
                                    waited.count()));
   }
   retry_ = loop_.At(std::min(now + backoff_.Next(), give_up_), [this] { ConnectAgain(); });
+}
+
+std::string Rendezvous::Impl::Advice() const {
+  if (server_) {
+    return "This node serves it: it must be an address of this machine, and every node must be "
+           "able to reach it.";
+  }
+  if (IsThisMachineOnly(config_.endpoint_host)) {
+    return fmt::format(
+        "That is this machine itself: if the node that hosts it is another one, "
+        "{} must name that.",
+        config_.endpoint_flag);
+  }
+  return "Is the node that hosts it up, and can this node reach the address, through any firewall?";
+}
+
+// The others may look for the endpoint elsewhere, and host one themselves.
+void Rendezvous::Impl::WarnIfHidden() {
+  if (running_ != 0 || has_ended_ || !server_) return;
+  if (IsThisMachineOnly(config_.endpoint_host)) {
+    return events_.OnProgress(
+        fmt::format("nodes on other machines cannot join at {} ({}): it must be this machine's "
+                    "name or address, the same on every node",
+                    EndpointText(), config_.endpoint_flag));
+  }
+  if (!config_.is_host.value_or(false) || config_.node.is_static) return;
+  const auto addresses = Resolve(config_.endpoint_host);
+  if (addresses && std::any_of(addresses->begin(), addresses->end(), IsOwnAddress)) return;
+  events_.OnProgress(
+      fmt::format("this node serves {} (is_host=true), which is no address of this machine: it "
+                  "must lead here, and no other node may have is_host=true",
+                  EndpointText()));
 }
 
 void Rendezvous::Impl::AwaitAnswer() {
@@ -266,6 +308,7 @@ void Rendezvous::Impl::OnReady() {
   loop_.Cancel(answer_);
   is_answered_ = true;
   backoff_.Reset();
+  lost_why_.clear();
   next_report_ = kFirstReport;
   heard_ = known_alive_ = clock_.Steady();
   unanswered_.clear();
@@ -329,8 +372,8 @@ void Rendezvous::Impl::OnMessage(const AgentMessage& message) {
       Assignment assignment = message.assignment;
       config_.node.former = {running_, assignment.authority, assignment.restart_count,
                              assignment.guests, assignment.self};
-      // The name by which this node reaches the host, as it has just done.
-      assignment.master_addr = config_.endpoint_host;
+      // By which this node reaches the host, as it has just done.
+      assignment.master_addr = server_ ? config_.endpoint_host : reached_;
       return events_.OnStart(assignment);
     }
     case Type::kStop:
@@ -342,6 +385,8 @@ void Rendezvous::Impl::OnMessage(const AgentMessage& message) {
       return Finish(message.end);
     case Type::kProgress:
       return events_.OnProgress(message.text);
+    case Type::kTell:
+      return message.generation == running_ ? events_.OnTold(message.text) : void();
     default:
       return;
   }
@@ -400,7 +445,7 @@ void Rendezvous::Impl::LoseHost(const std::string& why, bool is_last) {
   const Failure failure{
       config_.endpoint_host, -1, -1, 1,
       fmt::format("the rendezvous host {} was lost: {}", config_.endpoint_host, why)};
-  events_.OnStop(running_, StopReason::kNodeLost, failure, within);
+  events_.OnStop(running_, StopReason::kHostLost, failure, within);
 }
 
 void Rendezvous::Impl::Stopped(uint64_t generation) {
@@ -430,6 +475,16 @@ void Rendezvous::Impl::Report(AgentMessage::Type type, uint64_t generation,
   message.type = type;
   message.generation = generation;
   message.failure = std::move(failure);
+  const std::shared_ptr<AgentLink> link = link_;
+  link->Send(message);
+}
+
+void Rendezvous::Impl::Tell(uint64_t generation, const std::string& text) {
+  if (has_ended_ || !link_ || generation != running_ || text.size() > kLongestTold) return;
+  AgentMessage message;
+  message.type = AgentMessage::Type::kTell;
+  message.generation = generation;
+  message.text = text;
   const std::shared_ptr<AgentLink> link = link_;
   link->Send(message);
 }
@@ -487,6 +542,9 @@ void Rendezvous::Succeeded(uint64_t generation) {
 }
 void Rendezvous::Failed(uint64_t generation, const Failure& failure) {
   impl_->Report(AgentMessage::Type::kFailed, generation, failure);
+}
+void Rendezvous::Tell(uint64_t generation, const std::string& text) {
+  impl_->Tell(generation, text);
 }
 void Rendezvous::Stopped(uint64_t generation) { impl_->Stopped(generation); }
 void Rendezvous::Leave(const std::string& why) { impl_->Leave(why); }

@@ -63,6 +63,8 @@ class RendezvousEvents {
   // guardian that can end them while the agent itself cannot must do so then, before the other
   // nodes go on. Nullopt: no workers run that others wait for.
   virtual void OnLease(std::optional<base::Duration> left) { (void)left; }
+  // What another agent of the running generation has told (Rendezvous::Tell).
+  virtual void OnTold(const std::string& text) { (void)text; }
   // A line on stderr for a user who waits: "waiting for nodes: 1 of 2 have joined (12 s)".
   virtual void OnProgress(const std::string& line) = 0;
 };
@@ -88,6 +90,9 @@ class Rendezvous {
   void Succeeded(uint64_t generation);
   void Failed(uint64_t generation, const Failure& failure);
   void Stopped(uint64_t generation);
+  // From the host's agent to those of all other nodes, or from one of them to the host's. Best
+  // effort; at most kLongestTold bytes.
+  void Tell(uint64_t generation, const std::string& text);
   // The user of this node ends it; its workers have stopped. OnEnd is not called afterwards.
   void Leave(const std::string& why);
 
@@ -98,6 +103,8 @@ class Rendezvous {
   void StopListening();
   // The state of the workers' store, at the host; elsewhere empty.
   StoreSnapshot Snapshot();
+
+  static constexpr size_t kLongestTold = size_t{1} << 20;
 
  private:
   class Impl;

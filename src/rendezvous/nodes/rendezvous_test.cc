@@ -51,6 +51,10 @@ class TestNode : public RendezvousEvents {
     progress_ += line + "\n";
     loop_.Stop();
   }
+  void OnTold(const std::string& text) override {
+    log_ += "told " + text + " ";
+    loop_.Stop();
+  }
 
   Rendezvous& rendezvous() { return *rendezvous_; }
   void Die() { rendezvous_.reset(); }
@@ -346,6 +350,40 @@ TEST_F(RendezvousTest, ANameThatIsNotKnownYetIsAskedForAgain) {
   RunUntil([&] { return a.end().has_value(); });
   const std::string& said = a.end()->error.message;
   EXPECT_NE(said.find("(--rdzv-endpoint) cannot be reached"), std::string::npos) << said;
+}
+
+TEST_F(RendezvousTest, WhoServesWhereTheOthersCannotComeIsTold) {
+  config_.endpoint_host = "localhost";
+  TestNode& a = Join("a");
+  RunUntil([&] {
+    return a.progress().find("on other machines cannot join at localhost:") != std::string::npos;
+  });
+}
+
+TEST_F(RendezvousTest, WhoServesAnAddressOfAnotherMachineIsTold) {
+  config_.endpoint_host = "192.0.2.1";
+  config_.is_host = true;
+  TestNode& a = Join("a");
+  RunUntil([&] {
+    return a.progress().find("no other node may have is_host=true") != std::string::npos;
+  });
+}
+
+TEST_F(RendezvousTest, TheHostTellsAllOthersAndEachOfThemTheHost) {
+  config_.node.min_nodes = config_.node.max_nodes = 3;
+  TestNode& a = Join("a");
+  TestNode& b = Join("b");
+  TestNode& c = Join("c");
+  RunUntil([&] { return !a.log().empty() && !b.log().empty() && !c.log().empty(); });
+  const std::string started = a.log();
+  b.rendezvous().Tell(1, "up");
+  RunUntilLog(a, started + "told up ");
+  a.rendezvous().Tell(1, "down");
+  RunUntil([&] { return b.log().ends_with("told down ") && c.log().ends_with("told down "); });
+  // Of another generation: it is dropped, and what follows arrives.
+  c.rendezvous().Tell(2, "early");
+  c.rendezvous().Tell(1, "late");
+  RunUntilLog(a, started + "told up told late ");
 }
 
 TEST_F(RendezvousTest, WhoWaitsLearnsForWhom) {

@@ -46,16 +46,25 @@ base::Result<base::Fd> ConnectToAddress(base::Clock& clock, const std::string& a
   return fd;
 }
 
-}  // namespace
-
-base::Result<base::Fd> ConnectTo(base::Clock& clock, const std::string& host, uint16_t port,
-                                 base::Duration timeout) {
+base::Result<Connected> ConnectTo(base::Clock& clock, const std::string& host, uint16_t port,
+                                  base::Duration timeout) {
   const auto deadline = clock.Steady() + timeout;
   TRY_ASSIGN(const std::vector<std::string> addresses, Resolve(host));
-  base::Error last{base::Code::kNotFound, "no address is known for host " + host, 0};
-  for (const std::string& address : addresses) {
-    base::Result<base::Fd> fd = ConnectToAddress(clock, address, port, deadline);
-    if (fd) return fd;
+  return ConnectToAny(clock, addresses, port,
+                      std::chrono::duration_cast<base::Duration>(deadline - clock.Steady()));
+}
+
+}  // namespace
+
+base::Result<Connected> ConnectToAny(base::Clock& clock, const std::vector<std::string>& addresses,
+                                     uint16_t port, base::Duration timeout) {
+  const auto deadline = clock.Steady() + timeout;
+  base::Error last{base::Code::kNotFound, "no address is known", 0};
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    const auto now = clock.Steady();
+    const auto share = (deadline - now) / static_cast<int64_t>(addresses.size() - i);
+    base::Result<base::Fd> fd = ConnectToAddress(clock, addresses[i], port, now + share);
+    if (fd) return Connected{std::move(*fd), i == 0 ? "" : addresses[i]};
     last = fd.error();
   }
   return base::Fail(last);
@@ -76,11 +85,12 @@ Connector::Connector(process::EventLoop& loop, base::Clock& clock, const std::st
   shared_->state.Lock()->loop = &loop;
   const base::BlockSignals in_the_thread;
   std::thread([shared = shared_, &clock, host, port, timeout] {
-    const auto fd = std::make_shared<base::Result<base::Fd>>(ConnectTo(clock, host, port, timeout));
+    const auto made =
+        std::make_shared<base::Result<Connected>>(ConnectTo(clock, host, port, timeout));
     auto state = shared->state.Lock();
     if (state->loop == nullptr) return;
-    state->loop->Post([shared, fd] {
-      if (shared->state.Lock()->loop != nullptr) shared->done(std::move(*fd));
+    state->loop->Post([shared, made] {
+      if (shared->state.Lock()->loop != nullptr) shared->done(std::move(*made));
     });
   }).detach();
 }

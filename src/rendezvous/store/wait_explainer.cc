@@ -212,6 +212,17 @@ std::string TextOf(const StuckWait& stuck, bool is_key) {
                      stuck.waited.count());
 }
 
+// Whether each of `missing` waits at the same place, for keys of another form.
+bool WaitForEachOther(const Meeting& meeting, const std::vector<int>& missing,
+                      const std::map<std::string, Meeting>& meetings) {
+  return std::all_of(missing.begin(), missing.end(), [&](int rank) {
+    return std::any_of(meetings.begin(), meetings.end(), [&](const auto& each) {
+      return each.first != meeting.name.meeting && NameOf(each.second) == NameOf(meeting) &&
+             each.second.waiting.contains(rank);
+    });
+  });
+}
+
 }  // namespace
 
 std::map<StoreClientId, int> RanksOfClients(const StoreSnapshot& snapshot,
@@ -263,6 +274,9 @@ std::vector<StuckWait> ExplainWaits(const StoreSnapshot& snapshot,
                   : is_sure ? "; missing: "
                             : "; missing, one or more of: ";
       one.text += ListMissing(one, ranks, waits_in, connected);
+      if (WaitForEachOther(meeting, one.missing, meetings)) {
+        one.text += "; they wait for each other: is torch the same on every node?";
+      }
     }
     stuck.push_back(std::move(one));
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/strings.h"
 #include "rendezvous/store/keys.h"
 
 namespace rendezvous {
@@ -120,6 +121,25 @@ TEST(ExplainWaits, ShowsRanksThatMadeDifferentGroupsFirst) {
             "barrier \"process group 2\": 1 joined after 11 s; missing: rank 0 (host a, pid 100, "
             "alive, waiting in \"process group 1\"), rank 1 (host a, pid 101, alive, waiting in "
             "\"process group 1\"), rank 2 (host b, pid 102, alive)\n");
+}
+
+TEST(ExplainWaits, RanksOfTwoVersionsOfTorchWaitForEachOther) {
+  Scene scene;
+  for (const int rank : {0, 1}) {
+    scene.Key("//worker/attempt_0/default_pg/0/0/" + std::to_string(rank), {rank});
+    scene.Waits(rank, "//worker/attempt_0/default_pg/0/0/2", 12);
+  }
+  for (const int rank : {2, 3}) {
+    scene.Key("/default_pg/0//cpu//0/" + std::to_string(rank), {rank});
+    scene.Waits(rank, "/default_pg/0//cpu//0/0", 11);
+  }
+  const std::string said = scene.Explain();
+  EXPECT_EQ(base::Split(said, '\n').size(), 3u) << said;
+  for (const std::string& line : base::Split(said, '\n')) {
+    if (line.empty()) continue;
+    EXPECT_TRUE(line.ends_with("; they wait for each other: is torch the same on every node?"))
+        << line;
+  }
 }
 
 TEST(ExplainWaits, KnowsWhoMakesTheNcclId) {

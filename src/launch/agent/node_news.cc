@@ -1,0 +1,150 @@
+#include "launch/agent/node_news.h"
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "text/json.h"
+
+namespace launch {
+namespace {
+
+using answers::KernelSleep;
+using answers::RankLook;
+using Testimony = answers::StallWatch::Testimony;
+
+constexpr size_t kMostText = 256 << 10;  // of all dumps, and of all traces
+
+text::Array Encode(const RankLook& look) {
+  const answers::Activity& of = look.activity;
+  return {look.rank, look.pid,    look.has_ended, std::string(1, of.state),
+          of.ticks,  of.switches, of.transfers,   of.dumped};
+}
+
+std::optional<RankLook> DecodeLook(const text::Json& value) {
+  if (!value.is_array() || value.get_array().size() != 8) return std::nullopt;
+  const text::Array& fields = value.get_array();
+  const auto number = [&](size_t at) {
+    return fields[at].is_int64() ? fields[at].get_int64() : int64_t{0};
+  };
+  if (!fields[2].is_bool() || !fields[3].is_string() || fields[3].get_string().size() != 1) {
+    return std::nullopt;
+  }
+  RankLook look;
+  look.rank = static_cast<int>(number(0));
+  look.pid = static_cast<int>(number(1));
+  look.has_ended = fields[2].get_bool();
+  look.activity.state = fields[3].get_string()[0];
+  look.activity.ticks = static_cast<uint64_t>(number(4));
+  look.activity.switches = static_cast<uint64_t>(number(5));
+  look.activity.transfers = static_cast<uint64_t>(number(6));
+  look.activity.dumped = static_cast<uint64_t>(number(7));
+  return look;
+}
+
+text::Array Encode(const std::map<int, std::string>& texts) {
+  text::Array list;
+  size_t bytes = 0;
+  for (const auto& [rank, text] : texts) {
+    bytes += text.size();
+    if (bytes <= kMostText) list.push_back(text::Array{rank, text});
+  }
+  return list;
+}
+
+std::map<int, std::string> DecodeTexts(const text::Json& value, std::string_view key) {
+  std::map<int, std::string> texts;
+  for (const text::Json& item : text::Items(value, {key})) {
+    if (!item.is_array() || item.get_array().size() != 2) continue;
+    const text::Array& pair = item.get_array();
+    if (!pair[0].is_int64() || !pair[1].is_string()) continue;
+    texts[static_cast<int>(pair[0].get_int64())] = std::string(pair[1].get_string());
+  }
+  return texts;
+}
+
+text::Array Encode(const std::set<int>& ranks) {
+  text::Array list;
+  for (const int rank : ranks) list.push_back(rank);
+  return list;
+}
+
+std::set<int> DecodeRanks(const text::Json& value, std::string_view key) {
+  std::set<int> ranks;
+  for (const text::Json& item : text::Items(value, {key})) {
+    if (item.is_int64()) ranks.insert(static_cast<int>(item.get_int64()));
+  }
+  return ranks;
+}
+
+text::Object Encode(const Testimony& testimony) {
+  text::Array kernel;
+  for (const auto& [rank, sleep] : testimony.kernel) {
+    kernel.push_back(text::Object{{"rank", rank},
+                                  {"pid", sleep.pid},
+                                  {"text", sleep.text},
+                                  {"rest", sleep.is_rest},
+                                  {"server", sleep.is_server}});
+  }
+  return {{"dumps", Encode(testimony.dumps)},
+          {"traces", Encode(testimony.traces)},
+          {"unanswered", Encode(testimony.unanswered)},
+          {"lacks_traces", testimony.lacks_traces},
+          {"mute", Encode(testimony.mute)},
+          {"with_work", Encode(testimony.with_work)},
+          {"kernel", std::move(kernel)}};
+}
+
+Testimony DecodeTestimony(const text::Json& value) {
+  Testimony testimony;
+  testimony.dumps = DecodeTexts(value, "dumps");
+  testimony.traces = DecodeTexts(value, "traces");
+  testimony.unanswered = DecodeTexts(value, "unanswered");
+  testimony.lacks_traces = text::GetBool(value, {"lacks_traces"}).value_or(false);
+  testimony.mute = DecodeRanks(value, "mute");
+  testimony.with_work = DecodeRanks(value, "with_work");
+  for (const text::Json& item : text::Items(value, {"kernel"})) {
+    KernelSleep sleep;
+    sleep.pid = static_cast<int>(text::GetInt(item, {"pid"}).value_or(0));
+    sleep.text = std::string(text::GetString(item, {"text"}));
+    sleep.is_rest = text::GetBool(item, {"rest"}).value_or(false);
+    sleep.is_server = text::GetBool(item, {"server"}).value_or(false);
+    testimony.kernel[static_cast<int>(text::GetInt(item, {"rank"}).value_or(-1))] =
+        std::move(sleep);
+  }
+  return testimony;
+}
+
+}  // namespace
+
+std::string EncodeNews(const NodeNews& news) {
+  text::Object object{{"node", news.node}};
+  text::Array looks;
+  for (const RankLook& look : news.looks) looks.push_back(Encode(look));
+  if (!looks.empty()) object["looks"] = std::move(looks);
+  if (news.testimony) object["testimony"] = Encode(*news.testimony);
+  if (news.asks) object["asks"] = true;
+  if (!news.line.empty()) object["line"] = news.line.substr(0, kMostText);
+  if (news.is_over) object["over"] = true;
+  if (news.killed) object["killed"] = *news.killed;
+  return text::ToJson(object);
+}
+
+base::Result<NodeNews> DecodeNews(std::string_view text) {
+  TRY_ASSIGN(const text::Json value, text::ParseJson(text));
+  NodeNews news;
+  news.node = static_cast<int>(text::GetInt(value, {"node"}).value_or(-1));
+  for (const text::Json& item : text::Items(value, {"looks"})) {
+    if (const auto look = DecodeLook(item)) news.looks.push_back(*look);
+  }
+  if (const auto* testimony = text::Find(value, {"testimony"})) {
+    news.testimony = DecodeTestimony(*testimony);
+  }
+  news.asks = text::GetBool(value, {"asks"}).value_or(false);
+  news.line = std::string(text::GetString(value, {"line"}));
+  news.is_over = text::GetBool(value, {"over"}).value_or(false);
+  if (const auto rank = text::GetInt(value, {"killed"})) news.killed = static_cast<int>(*rank);
+  return news;
+}
+
+}  // namespace launch

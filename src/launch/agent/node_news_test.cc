@@ -1,0 +1,66 @@
+#include "launch/agent/node_news.h"
+
+#include <gtest/gtest.h>
+
+namespace launch {
+namespace {
+
+TEST(NodeNews, SurvivesTheWay) {
+  NodeNews news;
+  news.node = 2;
+  news.looks = {{4, 4711, false, false, {'S', 7, 8, 9, 10}}, {5, 0, true}};
+  news.testimony.emplace();
+  news.testimony->dumps = {{4, "Thread 0x1\n  File \"a.py\", line 3 in f\n"}};
+  news.testimony->traces = {{4, "{}"}};
+  news.testimony->unanswered = {{4, "connects to a"}};
+  news.testimony->mute = {5};
+  news.testimony->with_work = {4};
+  news.testimony->kernel[5] = {4712, "waits", true, false};
+  news.asks = true;
+  news.line = "stalled 3 s";
+  news.killed = 4;
+  auto read = DecodeNews(EncodeNews(news));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->node, 2);
+  ASSERT_EQ(read->looks.size(), 2u);
+  EXPECT_EQ(read->looks[0].pid, 4711);
+  EXPECT_EQ(read->looks[0].activity.state, 'S');
+  EXPECT_EQ(read->looks[0].activity.ticks, 7u);
+  EXPECT_EQ(read->looks[0].activity.switches, 8u);
+  EXPECT_EQ(read->looks[0].activity.transfers, 9u);
+  EXPECT_EQ(read->looks[0].activity.dumped, 10u);
+  EXPECT_TRUE(read->looks[1].has_ended);
+  EXPECT_EQ(read->testimony->dumps, news.testimony->dumps);
+  EXPECT_EQ(read->testimony->traces, news.testimony->traces);
+  EXPECT_EQ(read->testimony->unanswered, news.testimony->unanswered);
+  EXPECT_EQ(read->testimony->mute, news.testimony->mute);
+  EXPECT_EQ(read->testimony->with_work, news.testimony->with_work);
+  EXPECT_EQ(read->testimony->kernel[5].text, "waits");
+  EXPECT_TRUE(read->testimony->kernel[5].is_rest);
+  EXPECT_TRUE(read->asks);
+  EXPECT_EQ(read->line, "stalled 3 s");
+  EXPECT_EQ(read->killed, 4);
+}
+
+TEST(NodeNews, WhatIsTooLongForAMessageIsLeftOut) {
+  NodeNews news;
+  news.testimony.emplace();
+  for (int rank = 0; rank < 64; ++rank) news.testimony->dumps[rank].assign(16 << 10, '"');
+  const std::string text = EncodeNews(news);
+  EXPECT_LT(text.size(), size_t{1} << 20);
+  const auto read = DecodeNews(text);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->testimony->dumps.size(), 16u);
+}
+
+TEST(NodeNews, GarbageIsAnErrorOrEmpty) {
+  EXPECT_FALSE(DecodeNews("{"));
+  const auto read = DecodeNews(
+      R"({"looks":[1,[1],[1,2,3,4,5,6,7,8]],"testimony":{"dumps":[[1],["a","b"]],"kernel":[1]}})");
+  ASSERT_TRUE(read);
+  EXPECT_TRUE(read->looks.empty());
+  EXPECT_TRUE(read->testimony->dumps.empty());
+}
+
+}  // namespace
+}  // namespace launch

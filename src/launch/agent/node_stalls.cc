@@ -1,0 +1,175 @@
+// The part of Agent that reports a rank of any node that holds the others up. The host's agent sees
+// the ranks of all nodes, and judges; the others tell it what theirs do (node_news.h).
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+
+#include "launch/agent/agent.h"
+#include "witness/stacks.h"
+
+namespace launch {
+namespace {
+
+// A node that has not told anything for so long may be lost: nothing is judged without it.
+constexpr base::Duration kFresh = std::chrono::milliseconds(2500);
+constexpr base::Duration kTurn = std::chrono::milliseconds(100);
+constexpr int kMostTurns = 15;
+constexpr size_t kMostPlaced = 3;
+// Until the next look, which is about a second after the one before.
+constexpr base::Duration kBetweenLooks = std::chrono::milliseconds(850);
+
+}  // namespace
+
+// In a pod of the embedded cluster the daemon sees the ranks of all pods.
+bool Agent::SharesStalls() const {
+  return rendezvous_ && assignment_ && assignment_->nodes.size() > 1 && !is_in_pod_;
+}
+
+bool Agent::IsJudge() const { return !SharesStalls() || rendezvous_->is_host(); }
+
+// The host goes on when its own ranks have ended well: those of other nodes may wait for them.
+bool Agent::LooksForStalls() const {
+  if (!group_ || !stall_watch_) return false;
+  const bool is_done =
+      rendezvous_ && is_idle_ && ending_ == Ending::kSuccess && !end_ && !has_to_say_stopped_;
+  if (is_done) return SharesStalls() && IsJudge();
+  return !group_->IsStopping() && group_->running_count() > 0;
+}
+
+// It is the last that the host hears of them.
+void Agent::TellOwnEnd() {
+  if (!SharesStalls() || !stall_watch_) return;
+  if (IsJudge()) return LookForStallsLater(kBetweenLooks);
+  NodeNews news;
+  news.looks = OwnLooks();
+  TellNodes(std::move(news));
+}
+
+bool Agent::Told::HasEnded() const {
+  return std::all_of(looks.begin(), looks.end(),
+                     [](const answers::RankLook& look) { return look.has_ended; });
+}
+
+void Agent::TellNodes(NodeNews news) {
+  if (!SharesStalls()) return;
+  news.node = assignment_->self;
+  rendezvous_->Tell(assignment_->generation, EncodeNews(news));
+}
+
+bool Agent::AddOthersLooks(std::vector<answers::RankLook>& looks) const {
+  if (!SharesStalls()) return true;
+  const auto now = clock_.Steady();
+  for (int node = 0; node < static_cast<int>(assignment_->nodes.size()); ++node) {
+    if (node == assignment_->self) continue;
+    const auto told = told_.find(node);
+    if (told == told_.end()) return false;
+    if (now - told->second.heard > kFresh && !told->second.HasEnded()) return false;
+    looks.insert(looks.end(), told->second.looks.begin(), told->second.looks.end());
+  }
+  return true;
+}
+
+void Agent::AskOthers() {
+  for (auto& [node, told] : told_) told.testimony.reset();
+  NodeNews question;
+  question.asks = true;
+  TellNodes(std::move(question));
+}
+
+// Without a node's answer its ranks would seem to be silent.
+void Agent::JudgeWithOthers(answers::StallWatch::Testimony testimony, int turn) {
+  if (!LooksForStalls()) return;
+  const bool all_answered =
+      !SharesStalls() || std::all_of(told_.begin(), told_.end(), [](const auto& each) {
+        return each.second.testimony || each.second.HasEnded();
+      });
+  if (!all_answered && turn < kMostTurns) {
+    stall_timer_ = loop_->After(kTurn, [this, testimony = std::move(testimony), turn] {
+      stall_timer_ = 0;
+      JudgeWithOthers(testimony, turn + 1);
+    });
+    return;
+  }
+  if (!all_answered) return LookForStallsLater(kBetweenLooks);
+  if (SharesStalls()) {
+    for (auto& [node, told] : told_) {
+      if (!told.testimony) continue;
+      answers::StallWatch::Testimony& other = *told.testimony;
+      testimony.dumps.merge(other.dumps);
+      testimony.traces.merge(other.traces);
+      testimony.unanswered.merge(other.unanswered);
+      testimony.mute.merge(other.mute);
+      testimony.with_work.merge(other.with_work);
+      testimony.kernel.merge(other.kernel);
+      testimony.lacks_traces = testimony.lacks_traces || other.lacks_traces;
+    }
+  }
+  stall_watch_->Judge(clock_.Steady(), testimony, witness::SourceLine);
+  SayStall(testimony.dumps);
+  TellStall();
+  if (LooksForStalls()) LookForStallsLater(kBetweenLooks);
+}
+
+void Agent::SayToAll(const std::string& text, bool is_over) {
+  SayLater(text);
+  NodeNews news;
+  news.line = text;
+  news.is_over = is_over;
+  TellNodes(std::move(news));
+}
+
+std::string Agent::SayWithNodes(const answers::Stall& stall) const {
+  std::string said = answers::Say(stall, clock_.Steady());
+  if (!SharesStalls()) return said;
+  size_t placed = 0;
+  for (const int rank : stall.missing) {
+    for (const rendezvous::Node& node : assignment_->nodes) {
+      if (rank < node.first_rank || rank >= node.first_rank + node.nproc) continue;
+      if (++placed > kMostPlaced) return said;
+      said += fmt::format("; rank {} is on {}", rank, node.host);
+    }
+  }
+  return said;
+}
+
+bool Agent::KillStalled(int rank, const std::string& said) {
+  const int index = rank - MakeGroup().first_rank;
+  const std::vector<pid_t> pids = group_->Pids();
+  if (index < 0 || static_cast<size_t>(index) >= pids.size()) return false;
+  const pid_t pid = pids[static_cast<size_t>(index)];
+  if (pid == 0) return false;
+  stalled_ = {pid, said};
+  // A stopped process reacts to no other signal.
+  ::kill(pid, SIGKILL);
+  return true;
+}
+
+void Agent::OnTold(const std::string& text) {
+  auto news = DecodeNews(text);
+  if (!news || !SharesStalls() || !group_ || !stall_watch_) return;
+  if (rendezvous_->is_host()) {
+    Told& told = told_[news->node];
+    if (news->testimony) told.testimony = std::move(news->testimony);
+    if (news->looks.empty()) return;
+    told.looks = std::move(news->looks);
+    told.heard = clock_.Steady();
+    return;
+  }
+  if (news->killed && LooksForStalls()) return (void)KillStalled(*news->killed, news->line);
+  if (!news->line.empty()) {
+    SayLater(news->line);
+    ended_stall_ = news->is_over ? ended_stall_ : news->line;
+    stall_ended_ = news->is_over ? clock_.Steady() : std::chrono::steady_clock::time_point::max();
+  }
+  if (!news->asks || !LooksForStalls()) return;
+  loop_->Cancel(std::exchange(stall_timer_, 0));
+  Testify(OwnLooks(), [this](answers::StallWatch::Testimony testimony) {
+    NodeNews answer;
+    answer.testimony = std::move(testimony);
+    TellNodes(std::move(answer));
+    LookForStallsLater(kBetweenLooks);
+  });
+}
+
+}  // namespace launch
