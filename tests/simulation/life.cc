@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include <memory>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/log.h"
+#include "descriptors.h"
 #include "local/store/migration.h"
 #include "local/store/sqlite.h"
 #include "machine.h"
@@ -41,16 +41,20 @@ void ForgetProcess(const std::string& path) {
 constexpr uint64_t kNewMachines = 8;
 
 // A store as it is made, whose making takes longer than all that a short life does with it.
-std::string EmptyStore(const std::string& folder) {
-  const std::string path = folder + "-store";
+std::string EmptyStore() {
+  BeginLife(0, false);
+  std::string content;
   {
-    auto database = local::store::Database::Open(path);
-    if (!database || !local::store::Migrate(*database)) GoneWrong("no store is made at " + path);
+    Disk disk(false);
+    constexpr const char* kPath = "/disk/cluster.db";
+    {
+      auto database = local::store::Database::Open(kPath);
+      if (!database || !local::store::Migrate(*database)) GoneWrong("no store is made");
+    }
+    content = disk.tree().Find(kPath)->content;
   }
-  const auto content = base::ReadFile(path);
-  ::unlink(path.c_str());
-  if (!content) GoneWrong(content.error().message);
-  return *content;
+  EndLife();
+  return content;
 }
 
 // Mostly short: what two or three faults one after another do is seen in many lives sooner than in
@@ -63,11 +67,11 @@ Nanos Length() {
 
 class Life {
  public:
-  Life(const LifeOptions& options, const std::string& empty_store)
+  explicit Life(const std::string& empty_store)
       : may_lose_power_(Below(3) == 0),
-        machine_(options.folder, may_lose_power_, Below(kNewMachines) == 0 ? "" : empty_store) {
+        machine_(may_lose_power_, Below(kNewMachines) == 0 ? "" : empty_store) {
     base::SetLogLevel(base::LogLevel::kFatal);
-    ForgetProcess(options.folder + "/first");
+    ForgetProcess("/disk/first");
   }
 
   void Run() {
@@ -223,11 +227,14 @@ class Life {
 }  // namespace
 
 uint64_t LiveOnce(const LifeOptions& options) {
-  static const std::string empty_store = EmptyStore(options.folder);
+  static const std::string empty_store = EmptyStore();
   BeginLife(options.seed, options.is_traced);
   {
-    Life life(options, empty_store);
+    Life life(empty_store);
     life.Run();
+  }
+  if (const size_t open = OpenDescriptors(); open != 0) {
+    GoneWrong(fmt::format("{} descriptors are left open", open));
   }
   EndLife();
   return TraceHash();
