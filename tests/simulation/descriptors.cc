@@ -112,9 +112,7 @@ void Description::HasNews() {
 ssize_t OpenFile::ReadAt(void* into, size_t count, int64_t from) const {
   if (ThisProcess().is_dead) return Fails(EIO);  // so that its threads come to their ends sooner
   if (node->IsFolder()) return Fails(EISDIR);
-  const auto at = static_cast<size_t>(from);
-  if (at >= node->content.size()) return 0;
-  return static_cast<ssize_t>(node->content.copy(static_cast<char*>(into), count, at));
+  return static_cast<ssize_t>(node->Get(from, static_cast<char*>(into), count));
 }
 
 ssize_t OpenFile::Read(void* into, size_t count) {

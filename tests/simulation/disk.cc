@@ -84,11 +84,11 @@ void Disk::Keep(const NodeRef& file, Change change) {
 
 void Disk::Write(const NodeRef& file, int64_t offset, std::string_view bytes) {
   if (file->is_memory) return file->Put(offset, bytes);
-  const auto at = static_cast<size_t>(offset);
   Change change{offset, "", "", file->size(), 0};
   if (may_lose_power_) {
     change.after = bytes;
-    if (at < file->content.size()) change.before = file->content.substr(at, bytes.size());
+    change.before.resize(bytes.size());
+    change.before.resize(file->Get(offset, change.before.data(), bytes.size()));
   }
   file->Put(offset, bytes);
   change.size_after = file->size();
@@ -96,11 +96,13 @@ void Disk::Write(const NodeRef& file, int64_t offset, std::string_view bytes) {
 }
 
 void Disk::Resize(const NodeRef& file, int64_t size) {
-  const auto wanted = static_cast<size_t>(size);
-  if (file->is_memory) return file->content.resize(wanted);
+  if (file->is_memory) return file->Resize(size);
   Change change{size, "", "", file->size(), size};
-  if (may_lose_power_ && size < file->size()) change.before = file->content.substr(wanted);
-  file->content.resize(wanted);
+  const auto wanted = static_cast<size_t>(size);
+  if (may_lose_power_ && wanted < file->content.size()) {
+    change.before = file->content.substr(wanted);
+  }
+  file->Resize(size);
   Keep(file, std::move(change));
 }
 
@@ -167,14 +169,14 @@ void Disk::PowerCut() {
   for (const NodeRef& file : changed_) {
     for (auto change = file->changes.rbegin(); change != file->changes.rend(); ++change) {
       file->Put(change->offset, change->before);
-      file->content.resize(static_cast<size_t>(change->size_before));
+      file->Resize(change->size_before);
     }
     for (const Change& change : file->changes) {
       if (!survives()) continue;
       size_t count = change.after.size();
       if (count > kSector && Below(4) == 0) count = Below(count / kSector + 1) * kSector;
       if (change.after.empty()) {
-        file->content.resize(static_cast<size_t>(change.size_after));
+        file->Resize(change.size_after);
       } else {
         file->Put(change.offset, std::string_view(change.after).substr(0, count));
       }

@@ -89,7 +89,7 @@ struct World {
 
 World* the_world = nullptr;  // made by the first who asks, which is before all that main does
 
-inline World& world() {
+[[gnu::always_inline]] inline World& world() {
   if (the_world == nullptr) [[unlikely]]
     the_world = new World;
   return *the_world;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "threads.h"
@@ -25,12 +26,29 @@ uint32_t FolderFlag(const Node& node) { return node.IsFolder() ? IN_ISDIR : 0; }
 
 }  // namespace
 
+size_t Node::Get(int64_t offset, char* into, size_t count) const {
+  if (offset >= size()) return 0;
+  count = std::min(count, static_cast<size_t>(size() - offset));
+  const auto at = static_cast<size_t>(offset);
+  const size_t held = at < content.size() ? content.copy(into, count, at) : 0;
+  std::memset(into + held, 0, count - held);
+  return count;
+}
+
 void Node::Put(int64_t offset, std::string_view bytes) {
+  const int64_t size_before = size();
   const auto at = static_cast<size_t>(offset);
   if (content.size() < at) content.resize(at);
   const size_t known = std::min(bytes.size(), content.size() - at);
   bytes.copy(content.data() + at, known);
   content.append(bytes.substr(known));
+  zeros = std::max<int64_t>(0, size_before - static_cast<int64_t>(content.size()));
+}
+
+void Node::Resize(int64_t to) {
+  const auto wanted = static_cast<size_t>(to);
+  if (wanted < content.size() || is_memory) content.resize(wanted);
+  zeros = to - static_cast<int64_t>(content.size());
 }
 
 struct stat Node::Info() const {

@@ -34,6 +34,7 @@ struct Node : std::enable_shared_from_this<Node> {
   timespec changed_at{};
 
   std::string content;  // of a file
+  int64_t zeros = 0;    // behind its content, which take no memory: the reserves of space
   // A store's memory that its connections share. It is mapped where `content` is, which therefore
   // keeps its place, and nothing of it is left after a power cut.
   bool is_memory = false;
@@ -54,9 +55,11 @@ struct Node : std::enable_shared_from_this<Node> {
 
   bool IsFile() const { return S_ISREG(mode); }
   bool IsFolder() const { return S_ISDIR(mode); }
-  int64_t size() const { return static_cast<int64_t>(content.size()); }
-  // As pwrite does.
+  int64_t size() const { return static_cast<int64_t>(content.size()) + zeros; }
+  // As pread, pwrite and ftruncate do.
+  size_t Get(int64_t offset, char* into, size_t count) const;
   void Put(int64_t offset, std::string_view bytes);
+  void Resize(int64_t to);
   struct stat Info() const;
 };
 
