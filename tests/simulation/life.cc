@@ -179,23 +179,30 @@ class Life {
     cluster::Client client(CommandTransport(machine_));
     const Nanos deadline = Now() + kLongestFarewell;
     while (true) {
-      std::string left;
-      for (const api::Resource* const resource :
-           {&api::kPyTorchJobs, &api::kPods, &api::kServices, &api::kConfigMaps}) {
-        const auto list = client.List(*resource, {});
-        if (!list) GoneWrong("list: " + list.error().message);
-        for (const text::Json& item : list->items) left += text::ToJson(item) + "\n";
-      }
-      left += machine_.shims().Describe() + KeptPorts();
+      const bool is_late = Now() > deadline;
+      std::string left = machine_.shims().Describe() + KeptPorts();
       for (const char* const folder : {"pods", "jobs"}) {
         for (const std::string& name : base::EntriesOf(machine_.state() + "/" + folder)) {
           left += fmt::format("  {}/{}\n", folder, name);
         }
       }
+      // The daemon is asked last, which takes longest.
+      if (left.empty() || is_late) left += Listed(client);
       if (left.empty()) return;
-      if (Now() > deadline) GoneWrong("all is deleted, and this is left:\n" + left);
+      if (is_late) GoneWrong("all is deleted, and this is left:\n" + left);
       SleepFor(kSecond);
     }
+  }
+
+  static std::string Listed(cluster::Client& client) {
+    std::string listed;
+    for (const api::Resource* const resource :
+         {&api::kPyTorchJobs, &api::kPods, &api::kServices, &api::kConfigMaps}) {
+      const auto list = client.List(*resource, {});
+      if (!list) GoneWrong("list: " + list.error().message);
+      for (const text::Json& item : list->items) listed += text::ToJson(item) + "\n";
+    }
+    return listed;
   }
 
   std::string KeptPorts() {
