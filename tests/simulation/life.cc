@@ -15,6 +15,7 @@
 #include "local/store/sqlite.h"
 #include "machine.h"
 #include "users.h"
+#include "watcher.h"
 
 namespace simulation {
 namespace {
