@@ -1,23 +1,27 @@
-// The C library's calls that change files, in whose place the program's own definitions come. What
-// lies outside of the simulated disk is the system's.
+// The C library's calls about files, in whose place the program's own definitions come. In a life
+// they are about the simulated machine's tree, and outside of one they are the system's.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/file.h>
-#include <sys/socket.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <bitset>
+#include <algorithm>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "descriptors.h"
 #include "disk.h"
 #include "machine.h"
 #include "thread_table.h"
@@ -25,220 +29,113 @@
 namespace simulation {
 namespace {
 
-Disk* LiveDisk() { return IsLive() ? TheDisk() : nullptr; }
-
-// Of a path that is on the simulated disk, the whole; "" of another.
-std::string OnDisk(int folder, const char* path) {
-  Disk* const disk = LiveDisk();
-  if (disk == nullptr) return "";
-  if (path[0] != '/' && folder == AT_FDCWD) {
-    const std::string& own = ThisProcess().folder;
-    return own.empty() ? "" : own + "/" + path;
-  }
-  if (path[0] == '/') return disk->Has(path) ? path : "";
-  if (const std::string open = disk->FolderOf(folder); !open.empty()) return open + "/" + path;
-  char name[64], target[512];
-  std::snprintf(name, sizeof name, "/proc/self/fd/%d", folder);
-  const long length = ::syscall(SYS_readlinkat, AT_FDCWD, name, target, sizeof target);
-  if (length <= 0) return "";
-  const std::string whole = std::string(target, static_cast<size_t>(length)) + "/" + path;
-  return disk->Has(whole) ? whole : "";
-}
-
-// What the simulated machine says of its processes: a folder of its disk.
-std::string InProc(std::string_view path) {
-  const Disk* const disk = LiveDisk();
-  const bool is_asked =
-      disk != nullptr && path.starts_with("/proc") && !path.starts_with("/proc/self");
-  return is_asked ? disk->root() + std::string(path) : "";
-}
-
-// Descriptors by which others find something taken: locked files, and sockets that have a name.
-std::bitset<4096> taking;
-
-void Takes(int fd) {
-  if (IsLive() && fd >= 0 && static_cast<size_t>(fd) < taking.size()) {
-    taking.set(static_cast<size_t>(fd));
-  }
-}
-
-// Whether the kernel closes it later.
-bool LeavesOpen(int fd) {
-  if (fd < 0 || static_cast<size_t>(fd) >= taking.size()) return false;
-  const auto at = static_cast<size_t>(fd);
-  if (!taking.test(at)) return false;
-  taking.reset(at);
-  if (!IsLive() || !ThisProcess().is_dead || ThisProcess().left_open == nullptr) return false;
-  ThisProcess().left_open->push_back(fd);
-  return true;
-}
-
-int Refused(int with) {
-  errno = with;
-  return -1;
-}
+constexpr mode_t kUmask = 022;
+// What the disk takes of its space for a name at least.
+constexpr int64_t kSpaceOfName = 4096;
 
 int Open(int folder, const char* path, int flags, mode_t mode) {
-  const std::string ours = OnDisk(folder, path);
-  if (ours.empty()) {
-    if (const std::string there = InProc(path); !there.empty())
-      return RealOpen(there.c_str(), flags);
-    // SQLite's dice (it makes do with the time and the process's number).
-    if (IsLive() && std::string_view(path) == "/dev/urandom") return Refused(ENOENT);
-    return static_cast<int>(::syscall(SYS_openat, folder, path, flags, mode));
-  }
+  if (!IsLive()) return static_cast<int>(::syscall(SYS_openat, folder, path, flags, mode));
   if (ThisProcess().is_dead) return Refused(EIO);
   Disk& disk = *TheDisk();
-  const bool may_change = (flags & (O_CREAT | O_TRUNC)) != 0;
-  struct stat info{};
-  const bool was_there = !may_change || ::lstat(ours.c_str(), &info) == 0;
-  if (may_change && !was_there) {
+  Place place = Find(folder, path);
+  const bool was_there = place.node != nullptr;
+  if (!was_there) {
+    if (place.failed != 0) return Refused(place.failed);
+    if ((flags & O_CREAT) == 0) return Refused(ENOENT);
     if (const int failed = disk.BeforeChange(); failed != 0) return Refused(failed);
-    if (disk.free() < 4096) return Refused(ENOSPC);
+    if (disk.free() < kSpaceOfName) return Refused(ENOSPC);
+    place = Find(folder, path);
+    if (place.failed != 0) return Refused(place.failed);
   }
-  const int fd =
-      static_cast<int>(::syscall(SYS_openat, AT_FDCWD, ours.c_str(), flags & ~O_TRUNC, mode));
-  if (fd < 0) return fd;
-  if ((flags & O_DIRECTORY) != 0) {
-    disk.OpenedFolder(fd, ours);
-    return fd;
-  }
-  disk.Opened(fd, ours, flags, was_there);
-  if ((flags & O_TRUNC) != 0 && was_there && ::ftruncate(fd, 0) != 0) {
-    const int failed = errno;
-    ::close(fd);
-    return Refused(failed);
-  }
-  return fd;
-}
-
-ssize_t Write(int fd, const void* bytes, size_t count, int64_t offset, bool is_at) {
-  Disk* const disk = LiveDisk();
-  if (disk == nullptr || !disk->IsFile(fd)) {
-    if (IsLive()) DescriptorsChanged();
-    return is_at ? ::syscall(SYS_pwrite64, fd, bytes, count, offset)
-                 : ::syscall(SYS_write, fd, bytes, count);
-  }
-  if (!is_at) {
-    const bool appends = (::syscall(SYS_fcntl, fd, F_GETFL, 0) & O_APPEND) != 0;
-    offset = appends ? disk->SizeOf(fd) : ::syscall(SYS_lseek, fd, 0, SEEK_CUR);
-  }
-  const int failed = disk->BeforeWrite(fd, offset + static_cast<int64_t>(count), count);
-  if (failed == ENOSPC && disk->free() > 0) {
-    // What still fits.
-    const int64_t room = disk->SizeOf(fd) + disk->free() - offset;
-    if (room <= 0) return Refused(ENOSPC);
-    count = static_cast<size_t>(room);
-  } else if (failed != 0) {
-    return Refused(failed);
-  }
-  const std::string before = disk->Before(fd, offset, count);
-  const std::string_view written(static_cast<const char*>(bytes), count);
-  if (std::string* const held = disk->Held(fd); held != nullptr) {
-    PutInto(*held, offset, written);
-    disk->Wrote(fd, offset, written, before);
-    return static_cast<ssize_t>(count);
-  }
-  const ssize_t done = is_at ? ::syscall(SYS_pwrite64, fd, bytes, count, offset)
-                             : ::syscall(SYS_write, fd, bytes, count);
-  if (done > 0) {
-    disk->Wrote(fd, offset, written.substr(0, static_cast<size_t>(done)), before);
-  }
-  return done;
-}
-
-int Resize(int fd, int64_t size) {
-  Disk* const disk = LiveDisk();
-  if (disk == nullptr || !disk->IsFile(fd)) {
-    return static_cast<int>(::syscall(SYS_ftruncate, fd, size));
-  }
-  if (const int failed = disk->BeforeWrite(fd, size, 0); failed != 0) return Refused(failed);
-  const int64_t shorter = disk->SizeOf(fd) - size;
-  const std::string lost = shorter > 0 ? disk->Before(fd, size, static_cast<size_t>(shorter)) : "";
-  if (std::string* const held = disk->Held(fd); held != nullptr) {
-    held->resize(static_cast<size_t>(size));
-    disk->Resized(fd, size, lost);
-    return 0;
-  }
-  const int done = static_cast<int>(::syscall(SYS_ftruncate, fd, size));
-  if (done == 0) disk->Resized(fd, size, lost);
-  return done;
-}
-
-ssize_t Read(int fd, void* bytes, size_t count, int64_t offset) {
-  const Disk* const disk = LiveDisk();
-  const std::string* const held = disk == nullptr ? nullptr : disk->Held(fd);
-  if (held == nullptr) return ::syscall(SYS_pread64, fd, bytes, count, offset);
-  if (ThisProcess().is_dead) return Refused(EIO);  // so that its threads come to their ends sooner
-  const auto at = static_cast<size_t>(offset);
-  return at < held->size() ? static_cast<ssize_t>(held->copy(static_cast<char*>(bytes), count, at))
-                           : 0;
-}
-
-// What a system call says of a file, whose content may be held.
-int Say(int done, struct stat* info) {
-  const Disk* const disk = LiveDisk();
-  const std::string* const held = done != 0 || disk == nullptr ? nullptr : disk->Held(*info);
-  if (held != nullptr) info->st_size = static_cast<off_t>(held->size());
-  return done;
-}
-
-int Sync(int fd, long call) {
-  Disk* const disk = LiveDisk();
-  if (disk == nullptr) return static_cast<int>(::syscall(call, fd));
-  if (const int failed = disk->BeforeData(); failed != 0) return Refused(failed);
-  if (disk->IsFile(fd)) {
-    disk->Synced(fd);
-    return 0;
-  }
-  const std::string folder = OnDisk(fd, ".");
-  if (!folder.empty()) disk->SyncedFolder(folder.substr(0, folder.size() - 2));
-  return 0;
+  if (place.node && (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) return Refused(EEXIST);
+  if (!place.node) place.node = disk.Make(place, S_IFREG | (mode & ~kUmask));
+  const bool is_folder = place.node->IsFolder();
+  if ((flags & O_DIRECTORY) != 0 && !is_folder) return Refused(ENOTDIR);
+  if (is_folder && (flags & O_ACCMODE) != O_RDONLY) return Refused(EISDIR);
+  if (S_ISSOCK(place.node->mode)) return Refused(ENXIO);
+  auto opened = std::make_shared<OpenFile>(place, path);
+  opened->flags = flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_CLOEXEC);
+  if ((flags & O_TRUNC) != 0 && was_there && opened->Resize(0) != 0) return -1;
+  return NewDescriptor(std::move(opened));
 }
 
 int Rename(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
-  const std::string our_from = OnDisk(from_folder, from), our_to = OnDisk(to_folder, to);
-  if (!our_from.empty() && !our_to.empty()) {
-    if (const int failed = TheDisk()->BeforeChange(); failed != 0) return Refused(failed);
-    struct stat info{};
-    if (flags != 0 && ::lstat(our_to.c_str(), &info) == 0) return Refused(EEXIST);
-    if (::lstat(our_from.c_str(), &info) != 0) return Refused(ENOENT);
-    TheDisk()->Renaming(our_from, our_to);
-    DescriptorsChanged();
-    return static_cast<int>(
-        ::syscall(SYS_renameat2, AT_FDCWD, our_from.c_str(), AT_FDCWD, our_to.c_str(), flags));
+  if (!IsLive()) {
+    return static_cast<int>(::syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
   }
-  return static_cast<int>(::syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
+  if (const int failed = TheDisk()->BeforeChange(); failed != 0) return Refused(failed);
+  const Place source = Find(from_folder, from), target = Find(to_folder, to);
+  if (!source.node || source.name.empty()) return Refused(ENOENT);
+  if (target.failed != 0) return Refused(target.failed);
+  if (target.node) {
+    if (flags != 0) return Refused(EEXIST);
+    if (target.node == source.node) return 0;
+    if (source.node->IsFolder() && !target.node->IsFolder()) return Refused(ENOTDIR);
+    if (!source.node->IsFolder() && target.node->IsFolder()) return Refused(EISDIR);
+    if (!target.node->entries.empty()) return Refused(ENOTEMPTY);
+  }
+  TheDisk()->Rename(source, target);
+  return 0;
 }
 
 int Remove(int folder, const char* path, int flags) {
-  const std::string ours = OnDisk(folder, path);
-  if (ours.empty()) return static_cast<int>(::syscall(SYS_unlinkat, folder, path, flags));
+  if (!IsLive()) return static_cast<int>(::syscall(SYS_unlinkat, folder, path, flags));
   if (const int failed = TheDisk()->BeforeChange(); failed != 0) return Refused(failed);
-  if ((flags & AT_REMOVEDIR) == 0) {
-    struct stat info{};
-    if (::lstat(ours.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return Refused(EISDIR);
-    TheDisk()->Removing(ours);
-  }
-  DescriptorsChanged();
-  const int done = static_cast<int>(::syscall(SYS_unlinkat, AT_FDCWD, ours.c_str(), flags));
-  if (done == 0 && (flags & AT_REMOVEDIR) != 0) TheDisk()->RemovedFolder(ours);
-  return done;
+  const Place place = Find(folder, path);
+  if (!place.node || place.name.empty()) return Refused(place.failed != 0 ? place.failed : ENOENT);
+  const bool is_folder = place.node->IsFolder();
+  const bool wants_folder = (flags & AT_REMOVEDIR) != 0;
+  if (is_folder != wants_folder) return Refused(is_folder ? EISDIR : ENOTDIR);
+  if (!place.node->entries.empty()) return Refused(ENOTEMPTY);
+  TheDisk()->Remove(place);
+  return 0;
 }
 
 int MakeFolder(int folder, const char* path, mode_t mode) {
-  const std::string ours = OnDisk(folder, path);
-  if (!ours.empty()) {
-    if (const int failed = TheDisk()->BeforeChange(); failed != 0) return Refused(failed);
-    if (TheDisk()->free() < 4096) {
-      struct stat info{};
-      if (::lstat(ours.c_str(), &info) != 0) return Refused(ENOSPC);
-    }
+  if (!IsLive()) return static_cast<int>(::syscall(SYS_mkdirat, folder, path, mode));
+  if (const int failed = TheDisk()->BeforeChange(); failed != 0) return Refused(failed);
+  const Place place = Find(folder, path);
+  if (place.failed != 0) return Refused(place.failed);
+  if (place.node) return Refused(EEXIST);
+  if (TheDisk()->free() < kSpaceOfName) return Refused(ENOSPC);
+  TheDisk()->Make(place, S_IFDIR | (mode & ~kUmask));
+  return 0;
+}
+
+int Link(const char* from, const char* to) {
+  if (const int failed = TheDisk()->BeforeChange(); failed != 0) return Refused(failed);
+  const Place source = Find(AT_FDCWD, from), target = Find(AT_FDCWD, to);
+  if (!source.node) return Refused(ENOENT);
+  if (target.failed != 0) return Refused(target.failed);
+  if (target.node) return Refused(EEXIST);
+  if (source.node->IsFolder()) return Refused(EPERM);
+  TheDisk()->Link(source.node, target);
+  return 0;
+}
+
+int StatAt(int folder, const char* path, struct stat* info, int flags) {
+  const bool is_descriptor = (flags & AT_EMPTY_PATH) != 0 && path[0] == 0;
+  if (!IsLive() || (is_descriptor && !IsSimulated(folder))) {
+    return static_cast<int>(::syscall(SYS_newfstatat, folder, path, info, flags));
   }
-  if (ours.empty()) return static_cast<int>(::syscall(SYS_mkdirat, folder, path, mode));
-  const int done = static_cast<int>(::syscall(SYS_mkdirat, AT_FDCWD, ours.c_str(), mode));
-  if (done == 0) TheDisk()->MadeFolder(ours);
-  return done;
+  if (!is_descriptor) {
+    const Place place = Find(folder, path);
+    if (!place.node) return Refused(place.failed != 0 ? place.failed : ENOENT);
+    *info = place.node->Info();
+    return 0;
+  }
+  const DescriptionRef description = DescriptionOf(folder);
+  if (!description) return Refused(EBADF);
+  const auto* const file = dynamic_cast<const OpenFile*>(description.get());
+  *info = {};
+  if (file != nullptr) *info = file->node->Info();
+  return 0;
+}
+
+int ChangeMode(const NodeRef& node, mode_t mode) {
+  if (!node) return Refused(ENOENT);
+  node->mode = (node->mode & S_IFMT) | (mode & 07777);
+  return 0;
 }
 
 struct statvfs SpaceOn(const Disk& disk) {
@@ -251,16 +148,29 @@ struct statvfs SpaceOn(const Disk& disk) {
 
 int MakeTemporary(char* pattern, int flags) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
-  std::string path(pattern);
-  if (path.size() < 6) return Refused(EINVAL);
+  const size_t size = std::strlen(pattern);
+  if (size < 6) return Refused(EINVAL);
   for (int tries = 0; tries < 100; ++tries) {
-    for (size_t i = path.size() - 6; i < path.size(); ++i) {
-      path[i] = pattern[i] = kLetters[Below(kLetters.size())];
-    }
-    const int fd = Open(AT_FDCWD, path.c_str(), O_RDWR | O_CREAT | O_EXCL | flags, 0600);
+    for (size_t i = size - 6; i < size; ++i) pattern[i] = kLetters[Below(kLetters.size())];
+    const int fd = Open(AT_FDCWD, pattern, O_RDWR | O_CREAT | O_EXCL | flags, 0600);
     if (fd >= 0 || errno != EEXIST) return fd;
   }
   return Refused(EEXIST);
+}
+
+// A folder that is being read: its names as they were when it was opened.
+struct Listing {
+  int fd;
+  std::vector<std::pair<std::string, NodeRef>> names;
+  size_t next = 0;
+  dirent entry{};
+};
+
+Listing* ListingOf(DIR* folder) { return reinterpret_cast<Listing*>(folder); }
+
+template <typename Function>
+Function* RealCall(const char* name) {
+  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
 }  // namespace
@@ -296,29 +206,58 @@ int openat64(int folder, const char* path, int flags, ...) {
   return Open(folder, path, flags, mode);
 }
 int close(int fd) {
-  if (Disk* const disk = TheDisk(); disk != nullptr) disk->Closed(fd);
-  if (IsLive()) DescriptorsChanged();
-  return KeepInotify(fd) || LeavesOpen(fd) ? 0 : static_cast<int>(::syscall(SYS_close, fd));
+  return IsSimulated(fd) ? CloseDescriptor(fd) : static_cast<int>(::syscall(SYS_close, fd));
 }
-ssize_t write(int fd, const void* bytes, size_t count) { return Write(fd, bytes, count, 0, false); }
-ssize_t pwrite(int fd, const void* bytes, size_t count, off_t offset) {
-  return Write(fd, bytes, count, offset, true);
+
+ssize_t read(int fd, void* bytes, size_t count) {
+  if (!IsSimulated(fd)) return ::syscall(SYS_read, fd, bytes, count);
+  const DescriptionRef description = DescriptionOf(fd);
+  return description ? description->Read(bytes, count) : Refused(EBADF);
 }
-ssize_t pwrite64(int fd, const void* bytes, size_t count, off64_t offset) {
-  return Write(fd, bytes, count, offset, true);
+ssize_t write(int fd, const void* bytes, size_t count) {
+  if (!IsSimulated(fd)) return ::syscall(SYS_write, fd, bytes, count);
+  const DescriptionRef description = DescriptionOf(fd);
+  return description ? description->Write(bytes, count) : Refused(EBADF);
 }
 ssize_t pread(int fd, void* bytes, size_t count, off_t offset) {
-  return Read(fd, bytes, count, offset);
+  if (!IsSimulated(fd)) return ::syscall(SYS_pread64, fd, bytes, count, offset);
+  const auto file = Described<OpenFile>(fd);
+  return file ? file->ReadAt(bytes, count, offset) : Refused(EBADF);
 }
 ssize_t pread64(int fd, void* bytes, size_t count, off64_t offset) {
-  return Read(fd, bytes, count, offset);
+  return pread(fd, bytes, count, offset);
 }
-int ftruncate(int fd, off_t size) noexcept { return Resize(fd, size); }
-int ftruncate64(int fd, off64_t size) noexcept { return Resize(fd, size); }
+ssize_t pwrite(int fd, const void* bytes, size_t count, off_t offset) {
+  if (!IsSimulated(fd)) return ::syscall(SYS_pwrite64, fd, bytes, count, offset);
+  const auto file = Described<OpenFile>(fd);
+  return file ? file->WriteAt(bytes, count, offset) : Refused(EBADF);
+}
+ssize_t pwrite64(int fd, const void* bytes, size_t count, off64_t offset) {
+  return pwrite(fd, bytes, count, offset);
+}
+off_t lseek(int fd, off_t offset, int from) noexcept {
+  if (!IsSimulated(fd)) return ::syscall(SYS_lseek, fd, offset, from);
+  const auto file = Described<OpenFile>(fd);
+  if (!file) return Refused(EBADF);
+  const int64_t size = file->node->size();
+  if (from == SEEK_DATA || from == SEEK_HOLE) {  // nobody makes holes
+    if (offset >= size) return Refused(ENXIO);
+    return file->offset = from == SEEK_DATA ? offset : size;
+  }
+  return file->offset = offset + (from == SEEK_END ? size : from == SEEK_CUR ? file->offset : 0);
+}
+off64_t lseek64(int fd, off64_t offset, int from) noexcept { return lseek(fd, offset, from); }
+
+int ftruncate(int fd, off_t size) noexcept {
+  if (!IsSimulated(fd)) return static_cast<int>(::syscall(SYS_ftruncate, fd, size));
+  const auto file = Described<OpenFile>(fd);
+  return file ? file->Resize(size) : Refused(EBADF);
+}
+int ftruncate64(int fd, off64_t size) noexcept { return ftruncate(fd, size); }
 int truncate(const char* path, off_t size) noexcept {
   const int fd = Open(AT_FDCWD, path, O_WRONLY | O_CLOEXEC, 0);
   if (fd < 0) return -1;
-  const int done = Resize(fd, size);
+  const int done = ftruncate(fd, size);
   const int failed = errno;
   close(fd);
   errno = failed;
@@ -329,16 +268,46 @@ int posix_fallocate(int fd, off_t offset, off_t length) {
   struct stat info{};
   if (::fstat(fd, &info) != 0) return errno;
   if (offset + length <= info.st_size) return 0;
-  return Resize(fd, offset + length) == 0 ? 0 : errno;
+  return ftruncate(fd, offset + length) == 0 ? 0 : errno;
 }
-int fsync(int fd) { return Sync(fd, SYS_fsync); }
-int fdatasync(int fd) { return Sync(fd, SYS_fdatasync); }
+int fallocate(int fd, int mode, off_t offset, off_t length) {
+  if (!IsSimulated(fd)) {
+    return static_cast<int>(::syscall(SYS_fallocate, fd, mode, offset, length));
+  }
+  return Refused(EOPNOTSUPP);
+}
+int fsync(int fd) {
+  if (!IsSimulated(fd)) return static_cast<int>(::syscall(SYS_fsync, fd));
+  const auto file = Described<OpenFile>(fd);
+  return file ? file->Sync() : Refused(EINVAL);
+}
+int fdatasync(int fd) {
+  return IsSimulated(fd) ? fsync(fd) : static_cast<int>(::syscall(SYS_fdatasync, fd));
+}
+// Then contents are read and written.
+ssize_t copy_file_range(int from, off64_t* from_at, int to, off64_t* to_at, size_t count,
+                        unsigned flags) {
+  if (IsSimulated(to)) return Refused(ENOSYS);
+  return ::syscall(SYS_copy_file_range, from, from_at, to, to_at, count, flags);
+}
+int ioctl(int fd, unsigned long request, ...) noexcept {
+  va_list list;
+  va_start(list, request);
+  const long argument = va_arg(list, long);
+  va_end(list);
+  if (!IsSimulated(fd)) return static_cast<int>(::syscall(SYS_ioctl, fd, request, argument));
+  return request == FIONBIO ? 0 : Refused(ENOTTY);
+}
+
 int rename(const char* from, const char* to) noexcept {
   return Rename(AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 int renameat2(int from_folder, const char* from, int to_folder, const char* to,
               unsigned flags) noexcept {
   return Rename(from_folder, from, to_folder, to, flags);
+}
+int link(const char* from, const char* to) noexcept {
+  return IsLive() ? Link(from, to) : static_cast<int>(::syscall(SYS_link, from, to));
 }
 int unlink(const char* path) noexcept { return Remove(AT_FDCWD, path, 0); }
 int unlinkat(int folder, const char* path, int flags) noexcept {
@@ -350,93 +319,153 @@ int mkostemp(char* pattern, int flags) { return MakeTemporary(pattern, flags); }
 int mkstemp(char* pattern) { return MakeTemporary(pattern, 0); }
 
 int statvfs(const char* path, struct statvfs* info) noexcept {
-  using Function = int(const char*, struct statvfs*);
-  static auto* const real = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, "statvfs"));
-  const Disk* const disk = LiveDisk();
-  if (disk == nullptr || !disk->Has(path)) return real(path, info);
-  *info = SpaceOn(*disk);
+  static auto* const real = RealCall<int(const char*, struct statvfs*)>("statvfs");
+  if (!IsLive()) return real(path, info);
+  *info = SpaceOn(*TheDisk());
   return 0;
 }
 int fstatvfs(int fd, struct statvfs* info) noexcept {
-  using Function = int(int, struct statvfs*);
-  static auto* const real = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, "fstatvfs"));
-  const Disk* const disk = LiveDisk();
-  if (disk == nullptr || !disk->IsFile(fd)) return real(fd, info);
-  *info = SpaceOn(*disk);
+  static auto* const real = RealCall<int(int, struct statvfs*)>("fstatvfs");
+  if (!IsSimulated(fd)) return real(fd, info);
+  *info = SpaceOn(*TheDisk());
   return 0;
 }
 
-// A machine without Python: nothing is asked of a real one.
-int stat(const char* path, struct stat* info) noexcept {
-  if (IsLive() && std::string_view(path).starts_with("/usr/bin/python")) return Refused(ENOENT);
-  if (const Disk* const disk = LiveDisk(); disk != nullptr) {
-    if (const auto known = disk->Info(path)) return *info = *known, 0;
-  }
-  const std::string ours = path[0] == '/' ? "" : OnDisk(AT_FDCWD, path);
-  return Say(static_cast<int>(
-                 ::syscall(SYS_newfstatat, AT_FDCWD, ours.empty() ? path : ours.c_str(), info, 0)),
-             info);
+int fstatat(int folder, const char* path, struct stat* info, int flags) noexcept {
+  return StatAt(folder, path, info, flags);
 }
-// SQLite's: off_t and off64_t are the same here.
+int stat(const char* path, struct stat* info) noexcept { return StatAt(AT_FDCWD, path, info, 0); }
+int lstat(const char* path, struct stat* info) noexcept {
+  return StatAt(AT_FDCWD, path, info, AT_SYMLINK_NOFOLLOW);
+}
+int fstat(int fd, struct stat* info) noexcept { return StatAt(fd, "", info, AT_EMPTY_PATH); }
+// off_t and off64_t are the same here.
+int fstatat64(int folder, const char* path, struct stat64* info, int flags) noexcept {
+  return fstatat(folder, path, reinterpret_cast<struct stat*>(info), flags);
+}
 int stat64(const char* path, struct stat64* info) noexcept {
   return stat(path, reinterpret_cast<struct stat*>(info));
-}
-// SQLite's, of every folder above its file.
-int lstat(const char* path, struct stat* info) noexcept {
-  if (const Disk* const disk = LiveDisk(); disk != nullptr) {
-    if (const auto known = disk->Info(path)) return *info = *known, 0;
-  }
-  return Say(static_cast<int>(::syscall(SYS_newfstatat, AT_FDCWD, path, info, AT_SYMLINK_NOFOLLOW)),
-             info);
 }
 int lstat64(const char* path, struct stat64* info) noexcept {
   return lstat(path, reinterpret_cast<struct stat*>(info));
 }
-int fstat(int fd, struct stat* info) noexcept {
-  if (const Disk* const disk = LiveDisk(); disk != nullptr) {
-    if (const auto known = disk->Info(fd)) return *info = *known, 0;
-  }
-  return Say(static_cast<int>(::syscall(SYS_newfstatat, fd, "", info, AT_EMPTY_PATH)), info);
-}
 int fstat64(int fd, struct stat64* info) noexcept {
   return fstat(fd, reinterpret_cast<struct stat*>(info));
 }
+int access(const char* path, int mode) noexcept {
+  if (!IsLive()) return static_cast<int>(::syscall(SYS_access, path, mode));
+  const Place place = Find(AT_FDCWD, path);
+  if (!place.node) return Refused(place.failed != 0 ? place.failed : ENOENT);
+  return (mode & X_OK) == 0 || (place.node->mode & 0111) != 0 ? 0 : Refused(EACCES);
+}
+int chmod(const char* path, mode_t mode) noexcept {
+  if (!IsLive()) return static_cast<int>(::syscall(SYS_chmod, path, mode));
+  return ChangeMode(Find(AT_FDCWD, path).node, mode);
+}
+int fchmodat(int folder, const char* path, mode_t mode, int flags) noexcept {
+  if (!IsLive()) return static_cast<int>(::syscall(SYS_fchmodat, folder, path, mode, flags));
+  return ChangeMode(Find(folder, path).node, mode);
+}
+int fchmod(int fd, mode_t mode) noexcept {
+  if (!IsSimulated(fd)) return static_cast<int>(::syscall(SYS_fchmod, fd, mode));
+  const auto file = Described<OpenFile>(fd);
+  return file ? ChangeMode(file->node, mode) : 0;
+}
+int fchown(int fd, uid_t user, gid_t group) noexcept {
+  return IsSimulated(fd) ? 0 : static_cast<int>(::syscall(SYS_fchown, fd, user, group));
+}
+// There are no links of that kind.
+ssize_t readlink(const char* path, char* into, size_t size) noexcept {
+  if (!IsLive()) return ::syscall(SYS_readlink, path, into, size);
+  return Refused(Find(AT_FDCWD, path).node ? EINVAL : ENOENT);
+}
+char* realpath(const char* path, char* into) noexcept {
+  static auto* const real = RealCall<char*(const char*, char*)>("realpath");
+  if (!IsLive()) return real(path, into);
+  if (!Find(AT_FDCWD, path).node) {
+    errno = ENOENT;
+    return nullptr;
+  }
+  return into == nullptr ? ::strdup(path) : std::strcpy(into, path);
+}
 
+DIR* fdopendir(int fd) {
+  static auto* const real = RealCall<DIR*(int)>("fdopendir");
+  if (!IsLive()) return real(fd);
+  const auto folder = Described<OpenFile>(fd);
+  if (!folder || !folder->node->IsFolder()) {
+    errno = ENOTDIR;
+    return nullptr;
+  }
+  const auto& names = folder->node->entries;
+  return reinterpret_cast<DIR*>(new Listing{fd, {names.begin(), names.end()}});
+}
 DIR* opendir(const char* path) {
-  using Function = DIR*(const char*);
-  static auto* const real = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, "opendir"));
-  const std::string there = InProc(path);
-  return real(there.empty() ? path : there.c_str());
+  static auto* const real = RealCall<DIR*(const char*)>("opendir");
+  if (!IsLive()) return real(path);
+  const int fd = Open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+  return fd < 0 ? nullptr : fdopendir(fd);
+}
+dirent* readdir(DIR* folder) {
+  static auto* const real = RealCall<dirent*(DIR*)>("readdir");
+  if (!IsLive()) return real(folder);
+  Listing& listing = *ListingOf(folder);
+  if (listing.next == listing.names.size()) return nullptr;
+  const auto& [name, node] = listing.names[listing.next++];
+  listing.entry.d_ino = node->number;
+  listing.entry.d_type = static_cast<unsigned char>(IFTODT(node->mode));
+  name.copy(listing.entry.d_name, sizeof listing.entry.d_name - 1);
+  listing.entry.d_name[name.size()] = 0;
+  return &listing.entry;
+}
+dirent64* readdir64(DIR* folder) { return reinterpret_cast<dirent64*>(readdir(folder)); }
+int dirfd(DIR* folder) noexcept {
+  static auto* const real = RealCall<int(DIR*)>("dirfd");
+  return IsLive() ? ListingOf(folder)->fd : real(folder);
 }
 int closedir(DIR* folder) {
-  using Function = int(DIR*);
-  static auto* const real = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, "closedir"));
-  if (Disk* const disk = TheDisk(); disk != nullptr) disk->Closed(::dirfd(folder));
-  return real(folder);
+  static auto* const real = RealCall<int(DIR*)>("closedir");
+  if (!IsLive()) return real(folder);
+  const std::unique_ptr<Listing> listing(ListingOf(folder));
+  return close(listing->fd);
 }
+
 pid_t getpid() noexcept {
   return IsLive() ? ThisProcess().pid : static_cast<pid_t>(::syscall(SYS_getpid));
 }
 
-// Nobody waits in the kernel for another thread of this process.
 int flock(int fd, int operation) noexcept {
+  if (!IsSimulated(fd)) return static_cast<int>(::syscall(SYS_flock, fd, operation));
   while (true) {
-    if (IsLive()) CloseWhatIsDue();
-    const int done = static_cast<int>(::syscall(SYS_flock, fd, operation | LOCK_NB));
-    if (done == 0) Takes(fd);
-    if (done == 0 || errno != EWOULDBLOCK || (operation & LOCK_NB) != 0 || !IsLive()) return done;
+    CloseWhatIsDue();
+    const auto file = Described<OpenFile>(fd);
+    if (!file) return Refused(EBADF);
+    const int done = file->Lock(operation);
+    if (done == 0 || errno != EWOULDBLOCK || (operation & LOCK_NB) != 0) return done;
     SleepFor(1'000'000);
   }
 }
 
 // Locks that belong to a process, which are SQLite's, stand in nobody's way within one.
 int Control(int fd, int command, long argument) {
-  if (IsLive() && (command == F_SETLK || command == F_SETLKW)) return 0;
-  if (IsLive() && command == F_GETLK) {
-    reinterpret_cast<struct flock*>(argument)->l_type = F_UNLCK;
-    return 0;
+  if (!IsSimulated(fd)) return static_cast<int>(::syscall(SYS_fcntl, fd, command, argument));
+  const DescriptionRef description = DescriptionOf(fd);
+  if (!description) return Refused(EBADF);
+  switch (command) {
+    case F_GETLK:
+      reinterpret_cast<struct flock*>(argument)->l_type = F_UNLCK;
+      return 0;
+    case F_DUPFD:
+    case F_DUPFD_CLOEXEC:
+      return NewDescriptor(description);
+    case F_GETFL:
+      return description->flags;
+    case F_SETFL:
+      description->flags = static_cast<int>(argument);
+      return 0;
+    default:
+      return 0;
   }
-  return static_cast<int>(::syscall(SYS_fcntl, fd, command, argument));
 }
 int fcntl(int fd, int command, ...) {
   va_list list;
@@ -451,30 +480,6 @@ int fcntl64(int fd, int command, ...) {
   const long argument = va_arg(list, long);
   va_end(list);
   return Control(fd, command, argument);
-}
-
-// Ports of this machine are nobody's: whether one is free here must not depend on who runs beside.
-// Nothing but this is asked of such a socket, of which one of each family is enough.
-int socket(int family, int type, int protocol) noexcept {
-  if (!IsLive() || (family != AF_INET && family != AF_INET6)) {
-    return static_cast<int>(::syscall(SYS_socket, family, type, protocol));
-  }
-  static const long kept[] = {::syscall(SYS_socket, AF_INET, type, protocol),
-                              ::syscall(SYS_socket, AF_INET6, type, protocol)};
-  const auto one = static_cast<int>(kept[family == AF_INET ? 0 : 1]);
-  return static_cast<int>(::syscall(SYS_fcntl, one, F_DUPFD_CLOEXEC, 0));
-}
-int bind(int fd, const sockaddr* address, socklen_t length) noexcept {
-  const bool is_port = address->sa_family == AF_INET || address->sa_family == AF_INET6;
-  if (IsLive() && is_port) return 0;
-  if (IsLive()) CloseWhatIsDue();
-  const int done = static_cast<int>(::syscall(SYS_bind, fd, address, length));
-  if (done == 0) Takes(fd);
-  return done;
-}
-int connect(int fd, const sockaddr* address, socklen_t length) {
-  if (IsLive()) CloseWhatIsDue();
-  return static_cast<int>(::syscall(SYS_connect, fd, address, length));
 }
 
 }  // extern "C"

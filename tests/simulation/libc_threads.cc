@@ -3,11 +3,9 @@
 // work as they do for one thread, and clocks are the system's.
 #include <dlfcn.h>
 #include <linux/futex.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/single_threaded.h>
 #include <sys/syscall.h>
@@ -18,7 +16,6 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstring>
-#include <map>
 #include <utility>
 
 #include "processes.h"
@@ -116,19 +113,6 @@ int Futex(int* word, int operation, int value, const timespec* at) {
   if (Block(Wait::kFutex, word, deadline)) return 0;
   errno = ETIMEDOUT;
   return -1;
-}
-
-// Of a loop that asks again and again without ever having to wait: whoever has so much to do is
-// turning in circles.
-constexpr uint64_t kMostAtOnce = 3'000;
-
-void CountWait(bool is_at_once) {
-  static uint64_t seed = 0;
-  static std::map<int, uint64_t> at_once;  // by thread
-  if (std::exchange(seed, LifeNumber()) != LifeNumber()) at_once.clear();
-  uint64_t& count = at_once[ThisThread()];
-  count = is_at_once && !ThisProcess().is_dead ? count + 1 : 0;
-  if (count > kMostAtOnce) GoneWrong("a loop spins\n" + DescribeThreads());
 }
 
 template <typename Function>
@@ -289,31 +273,6 @@ ssize_t getrandom(void* bytes, size_t count, unsigned) {
   for (size_t i = 0; i < count; ++i)
     static_cast<uint8_t*>(bytes)[i] = static_cast<uint8_t>(Random() >> 24);
   return static_cast<ssize_t>(count);
-}
-
-int epoll_wait(int epoll, epoll_event* events, int size, int millis) {
-  int count = 0;
-  const std::function<bool()> is_ready = [&] {
-    count = static_cast<int>(::syscall(SYS_epoll_wait, epoll, events, size, 0));
-    return count != 0;
-  };
-  if (!IsLive()) return static_cast<int>(::syscall(SYS_epoll_wait, epoll, events, size, millis));
-  Step(kWakeOdds);
-  CountWait(is_ready());
-  if (count != 0) return count;
-  BlockOnDescriptor(is_ready, millis < 0 ? kNever : Now() + Nanos{millis} * 1'000'000);
-  return count;
-}
-
-int poll(pollfd* fds, nfds_t size, int millis) {
-  int count = 0;
-  const std::function<bool()> is_ready = [&] {
-    count = static_cast<int>(::syscall(SYS_poll, fds, size, 0));
-    return count != 0;
-  };
-  if (!IsLive()) return static_cast<int>(::syscall(SYS_poll, fds, size, millis));
-  BlockOnDescriptor(is_ready, millis < 0 ? kNever : Now() + Nanos{millis} * 1'000'000);
-  return count;
 }
 
 long syscall(long number, ...) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include <memory>
 #include <vector>
@@ -11,10 +10,12 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/log.h"
+#include "descriptors.h"
 #include "local/store/migration.h"
 #include "local/store/sqlite.h"
 #include "machine.h"
 #include "users.h"
+#include "watcher.h"
 
 namespace simulation {
 namespace {
@@ -41,16 +42,20 @@ void ForgetProcess(const std::string& path) {
 constexpr uint64_t kNewMachines = 8;
 
 // A store as it is made, whose making takes longer than all that a short life does with it.
-std::string EmptyStore(const std::string& folder) {
-  const std::string path = folder + "-store";
+std::string EmptyStore() {
+  BeginLife(0, false);
+  std::string content;
   {
-    auto database = local::store::Database::Open(path);
-    if (!database || !local::store::Migrate(*database)) GoneWrong("no store is made at " + path);
+    Disk disk(false);
+    constexpr const char* kPath = "/disk/cluster.db";
+    {
+      auto database = local::store::Database::Open(kPath);
+      if (!database || !local::store::Migrate(*database)) GoneWrong("no store is made");
+    }
+    content = disk.tree().Find(kPath)->content;
   }
-  const auto content = base::ReadFile(path);
-  ::unlink(path.c_str());
-  if (!content) GoneWrong(content.error().message);
-  return *content;
+  EndLife();
+  return content;
 }
 
 // Mostly short: what two or three faults one after another do is seen in many lives sooner than in
@@ -63,11 +68,11 @@ Nanos Length() {
 
 class Life {
  public:
-  Life(const LifeOptions& options, const std::string& empty_store)
+  explicit Life(const std::string& empty_store)
       : may_lose_power_(Below(3) == 0),
-        machine_(options.folder, may_lose_power_, Below(kNewMachines) == 0 ? "" : empty_store) {
+        machine_(may_lose_power_, Below(kNewMachines) == 0 ? "" : empty_store) {
     base::SetLogLevel(base::LogLevel::kFatal);
-    ForgetProcess(options.folder + "/first");
+    ForgetProcess("/disk/first");
   }
 
   void Run() {
@@ -175,23 +180,30 @@ class Life {
     cluster::Client client(CommandTransport(machine_));
     const Nanos deadline = Now() + kLongestFarewell;
     while (true) {
-      std::string left;
-      for (const api::Resource* const resource :
-           {&api::kPyTorchJobs, &api::kPods, &api::kServices, &api::kConfigMaps}) {
-        const auto list = client.List(*resource, {});
-        if (!list) GoneWrong("list: " + list.error().message);
-        for (const text::Json& item : list->items) left += text::ToJson(item) + "\n";
-      }
-      left += machine_.shims().Describe() + KeptPorts();
+      const bool is_late = Now() > deadline;
+      std::string left = machine_.shims().Describe() + KeptPorts();
       for (const char* const folder : {"pods", "jobs"}) {
         for (const std::string& name : base::EntriesOf(machine_.state() + "/" + folder)) {
           left += fmt::format("  {}/{}\n", folder, name);
         }
       }
+      // The daemon is asked last, which takes longest.
+      if (left.empty() || is_late) left += Listed(client);
       if (left.empty()) return;
-      if (Now() > deadline) GoneWrong("all is deleted, and this is left:\n" + left);
+      if (is_late) GoneWrong("all is deleted, and this is left:\n" + left);
       SleepFor(kSecond);
     }
+  }
+
+  static std::string Listed(cluster::Client& client) {
+    std::string listed;
+    for (const api::Resource* const resource :
+         {&api::kPyTorchJobs, &api::kPods, &api::kServices, &api::kConfigMaps}) {
+      const auto list = client.List(*resource, {});
+      if (!list) GoneWrong("list: " + list.error().message);
+      for (const text::Json& item : list->items) listed += text::ToJson(item) + "\n";
+    }
+    return listed;
   }
 
   std::string KeptPorts() {
@@ -223,11 +235,14 @@ class Life {
 }  // namespace
 
 uint64_t LiveOnce(const LifeOptions& options) {
-  static const std::string empty_store = EmptyStore(options.folder);
+  static const std::string empty_store = EmptyStore();
   BeginLife(options.seed, options.is_traced);
   {
-    Life life(options, empty_store);
+    Life life(empty_store);
     life.Run();
+  }
+  if (const size_t open = OpenDescriptors(); open != 0) {
+    GoneWrong(fmt::format("{} descriptors are left open", open));
   }
   EndLife();
   return TraceHash();

@@ -2,15 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 namespace simulation {
 
 struct LifeOptions {
-  std::string folder;  // where its disk is
   uint64_t seed = 1;
   bool is_traced = false;
 };
+
+// Before the first life.
+void MapStoresMemory();
 
 // Its trace's hash. Ends the process where something goes wrong (threads.h).
 uint64_t LiveOnce(const LifeOptions& options);

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "api/write_id.h"
 #include "base/uid.h"
+#include "descriptors.h"
 #include "thread_table.h"
 
 namespace simulation {
@@ -142,8 +141,8 @@ bool Connection::Await(Nanos deadline) {
   return true;
 }
 
-Machine::Machine(std::string root, bool may_lose_power, const std::string& store)
-    : disk_(std::move(root), may_lose_power), shims_(*this) {
+Machine::Machine(bool may_lose_power, const std::string& store)
+    : disk_(may_lose_power), shims_(*this) {
   for (const std::string& folder : {state(), runtime(), disk_.root() + "/run-1"}) {
     ::mkdir(folder.c_str(), 0700);
   }
@@ -159,10 +158,7 @@ Machine::~Machine() {
 
 void Machine::CloseLeft(Nanos due) {
   if (left_.empty()) return;
-  std::erase_if(left_, [due](const Left& left) {
-    if (left.due <= due) ::syscall(SYS_close, left.fd);
-    return left.due <= due;
-  });
+  std::erase_if(left_, [due](const Left& left) { return left.due <= due; });
 }
 
 void CloseWhatIsDue() {
@@ -235,7 +231,7 @@ base::Status Machine::EnsureDaemon() {
 void Machine::Bury() {
   const bool is_closed_at_once = daemon_->has_lost_power;
   if (daemon_->process.is_dead && !is_closed_at_once) lock_due_ = Now() + UntilClosed();
-  for (const int fd : left_open_) left_.push_back({fd, Now() + UntilClosed()});
+  for (auto& one : left_open_) left_.push_back({std::move(one), Now() + UntilClosed()});
   left_open_.clear();
   if (is_closed_at_once) CloseLeft(kNever);
   for (const auto& weak : daemon_->open) {

@@ -55,7 +55,7 @@ struct Faults {
 class Machine {
  public:
   // `store`: the file that another daemon has left; "" where none ever ran.
-  Machine(std::string root, bool may_lose_power, const std::string& store);
+  Machine(bool may_lose_power, const std::string& store);
   ~Machine();
 
   Disk& disk() { return disk_; }
@@ -96,12 +96,12 @@ class Machine {
   int troubles_ = 0;
   std::unique_ptr<Daemon> daemon_;
 
-  // Of daemons that were killed the kernel closes one descriptor after the other, in any order.
+  // Of daemons that were killed the kernel closes one lock or socket after the other, in any order.
   struct Left {
-    int fd;
+    std::shared_ptr<Description> description;
     Nanos due;
   };
-  std::vector<int> left_open_;  // of the one that has not been buried
+  std::vector<std::shared_ptr<Description>> left_open_;  // of the one that has not been buried
   std::vector<Left> left_;
   Nanos lock_due_ = 0;  // of daemon.lock
 };

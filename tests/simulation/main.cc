@@ -22,7 +22,6 @@
 #include <string_view>
 
 #include "base/strings.h"
-#include "disk.h"
 #include "life.h"
 #include "threads.h"
 
@@ -73,13 +72,9 @@ std::optional<Options> Parse(int argc, char** argv) {
   return options;
 }
 
-std::string FolderOf(pid_t process) {
-  return fmt::format("/dev/shm/muster-simulation-{}", process);
-}
-
 // What a process does once only (SQLite's tables, say) is not to be a part of whichever life is its
 // first.
-void WarmUp() { (void)simulation::LiveOnce({FolderOf(::getpid()), 0, false}); }
+void WarmUp() { (void)simulation::LiveOnce({0, false}); }
 
 // Seconds of a processor: a life that takes more turns in circles, and SIGPROF ends it, however few
 // of them a busy machine leaves for it.
@@ -95,7 +90,7 @@ constexpr unsigned kLongestWait = 4 * 3600;
     if (::write(progress, &seed, sizeof seed) != sizeof seed) ::_exit(1);
     ::setitimer(ITIMER_PROF, &kLongestLife, nullptr);
     ::alarm(kLongestWait);
-    (void)simulation::LiveOnce({FolderOf(::getpid()), seed, false});
+    (void)simulation::LiveOnce({seed, false});
   }
   ::_exit(0);
 }
@@ -172,8 +167,6 @@ int RunAll(const Options& options) {
       int status = 0;
       ::waitpid(it->first, &status, 0);
       ::close(shard.progress);
-      simulation::EmptyFolder(FolderOf(it->first));
-      ::rmdir(FolderOf(it->first).c_str());
       const uint64_t last = shard.next;
       it = shards.erase(it);
       if (status == 0) continue;
@@ -203,6 +196,7 @@ int RunAll(const Options& options) {
 int main(int argc, char** argv) {
   // As the store's, which comes too late for it here: a life opens a file of its own before.
   sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  simulation::MapStoresMemory();
   const auto options = Parse(argc, argv);
   if (!options) {
     std::fputs("usage: simulate_cluster --seeds N [--first S] [--jobs J] | --seed S [--trace]\n",
@@ -213,11 +207,11 @@ int main(int argc, char** argv) {
   WarmUp();
   for (uint64_t i = 0; i < options->seeds; ++i) {
     const uint64_t seed = options->first + i;
-    const uint64_t hash = simulation::LiveOnce({FolderOf(::getpid()), seed, options->is_traced});
+    const uint64_t hash = simulation::LiveOnce({seed, options->is_traced});
     std::printf("seed %llu: %016llx\n", static_cast<unsigned long long>(seed),
                 static_cast<unsigned long long>(hash));
     if (!options->is_twice) continue;
-    if (simulation::LiveOnce({FolderOf(::getpid()), seed, false}) == hash) continue;
+    if (simulation::LiveOnce({seed, false}) == hash) continue;
     std::printf("seed %llu gives another life the second time\n",
                 static_cast<unsigned long long>(seed));
     return 1;

@@ -12,8 +12,6 @@ class KernelProcess {
  public:
   virtual ~KernelProcess() = default;
   virtual pid_t pid() const = 0;
-  // Readable when the process has ended.
-  virtual int ended() const = 0;
   virtual void Signal(int signal, const siginfo_t* info) = 0;
 };
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -90,7 +89,6 @@ base::Result<std::unique_ptr<local::node::RunningShim>> Shims::Start(
   shim.process = {fmt::format("shim {}", pid), pid, spec.directory};
   shim.spec = spec;
   for (const int fd : locks) shim.locks.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
-  shim.end = base::Fd(::eventfd(0, EFD_CLOEXEC));
   Register(shim, 10 * ++starts_);
   shim.process.on_death = [this, &shim] { End(shim); };
   shims_.push_back(std::move(made));
@@ -132,8 +130,6 @@ void Shims::End(Shim& shim) {
   Forget(shim);
   shim.locks.clear();
   shim.lock.Reset();
-  if (::eventfd_write(shim.end.get(), 1) != 0) GoneWrong("eventfd_write");
-  DescriptorsChanged();
   WakeAll(Wait::kCondition, &shim);
 }
 

@@ -32,14 +32,12 @@ inline constexpr const char* kSettingValue = "value";
 // (local/node/pod/shim_files.h).
 struct Shim : public KernelProcess {
   pid_t pid() const override { return process.pid; }
-  int ended() const override { return end.get(); }
   void Signal(int signal, const siginfo_t* info) override;
 
   Process process;
   local::node::PodSpec spec;
   std::vector<base::Fd> locks;
   base::Fd lock;  // of its folder
-  base::Fd end;   // readable once it has ended
   bool is_ready = false;
   bool is_over = false;
   bool is_asked_to_end = false;

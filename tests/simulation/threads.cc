@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "disk.h"
 #include "thread_table.h"
 
 namespace simulation {
@@ -90,7 +89,7 @@ struct World {
 
 World* the_world = nullptr;  // made by the first who asks, which is before all that main does
 
-inline World& world() {
+[[gnu::always_inline]] inline World& world() {
   if (the_world == nullptr) [[unlikely]]
     the_world = new World;
   return *the_world;
@@ -339,18 +338,11 @@ void Mix(uint64_t value) {
 bool IsTraced() { return world().is_traced; }
 void Trace(const std::string& what) {
   World& w = world();
-  std::string text = what;
-  // Its folder has this process's number in its name.
-  if (const Disk* const disk = TheDisk(); disk != nullptr) {
-    for (size_t at = 0; (at = text.find(disk->root(), at)) != std::string::npos;) {
-      text.replace(at, disk->root().size(), "/disk");
-    }
-  }
-  for (const char c : text) Mix(static_cast<unsigned char>(c));
+  for (const char c : what) Mix(static_cast<unsigned char>(c));
   if (!w.is_traced) return;
   w.is_live = false;
   std::fprintf(stdout, "%12.6f %3d %s\n", static_cast<double>(w.now) / 1e9,
-               w.current == nullptr ? 0 : w.current->id, text.c_str());
+               w.current == nullptr ? 0 : w.current->id, what.c_str());
   w.is_live = true;
 }
 

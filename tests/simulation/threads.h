@@ -8,10 +8,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace simulation {
+
+class Description;
 
 // What is killed together. Its threads run on once it is dead, for their destructors' sake, but
 // nothing that they do is seen any more (disk.h).
@@ -24,9 +27,9 @@ struct Process {
   // killed; below zero: it is not.
   int64_t kill_after = -1;
   std::function<void()> on_death = {};
-  // Where its descriptors of locks and sockets go when they are closed after its death: others find
-  // them taken until the kernel has come to them.
-  std::vector<int>* left_open = nullptr;
+  // Where its locks and sockets go when they are closed after its death: others find them taken
+  // until the kernel has come to them.
+  std::vector<std::shared_ptr<Description>>* left_open = nullptr;
 };
 
 using Nanos = int64_t;
