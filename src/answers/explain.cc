@@ -5,6 +5,7 @@
 #include <cctype>
 #include <chrono>
 #include <csignal>
+#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -55,9 +56,10 @@ struct Claim {
   std::optional<size_t> rank;
   std::string source;
   bool was_replaced = false;  // the rank was tried again, and the job failed by something later
+  bool is_overtaken = false;  // the later attempt failed by itself, whether it said why or not
 
   auto Place(const Evidence& evidence) const {
-    return std::tuple(finding.level, was_replaced, finding.is_doubtful,
+    return std::tuple(is_overtaken, finding.level, was_replaced, finding.is_doubtful,
                       finding.time.value_or(base::Time::max()),
                       !(rank && IsHinted(evidence, evidence.ranks[*rank])), finding.order,
                       rank.value_or(SIZE_MAX));
@@ -101,6 +103,18 @@ std::vector<Claim> ClaimsOfEvents(const Evidence& evidence, bool was_at_work) {
   return claims;
 }
 
+void NoteOvertaken(const Evidence& evidence, std::vector<Claim>& claims) {
+  for (Claim& claim : claims) {
+    if (!claim.was_replaced) continue;
+    const Rank& rank = evidence.ranks[*claim.rank];
+    claim.is_overtaken = std::any_of(claims.begin(), claims.end(), [&](const Claim& other) {
+      const Rank* const later = other.rank ? &evidence.ranks[*other.rank] : nullptr;
+      return later != nullptr && later->name == rank.name && later->attempt > rank.attempt &&
+             !IsConsequence(other.finding.level);
+    });
+  }
+}
+
 std::vector<Claim> ClaimsOf(const Evidence& evidence) {
   std::vector<Claim> claims;
   const bool was_at_work = WasAtWork(evidence);
@@ -116,6 +130,7 @@ std::vector<Claim> ClaimsOf(const Evidence& evidence) {
     auto finding = FindInRank(evidence.ranks[i]);
     if (finding && !(was_at_work && IsWait(*finding))) add(std::move(*finding), i);
   }
+  NoteOvertaken(evidence, claims);
   const auto is_cause = [](const Claim& claim) {
     return claim.finding.level == Level::kDeciding && claim.finding.kind != kUnknown;
   };
@@ -350,10 +365,40 @@ void AddEvidence(Verdict& verdict, const Evidence& evidence, const Claim& root) 
   }
 }
 
+bool IsOfEarlierAttempt(const Evidence& evidence, const Claim& claim, const Claim& root) {
+  return claim.rank && claim.was_replaced && root.rank &&
+         evidence.ranks[*claim.rank].attempt < evidence.ranks[*root.rank].attempt;
+}
+
+// What ended the attempts before that of `root`, the latest first: one claim of each.
+std::vector<const Claim*> FirstOfEarlierAttempts(const Evidence& evidence,
+                                                 const std::vector<Claim>& claims,
+                                                 const Claim& root) {
+  std::map<int, const Claim*, std::greater<>> first;
+  for (const Claim& claim : claims) {
+    if (!IsOfEarlierAttempt(evidence, claim, root)) continue;
+    const Claim*& of_attempt = first[evidence.ranks[*claim.rank].attempt];
+    if (of_attempt == nullptr || claim.Place(evidence) < of_attempt->Place(evidence)) {
+      of_attempt = &claim;
+    }
+  }
+  std::vector<const Claim*> found;
+  for (const auto& [attempt, claim] : first) found.push_back(claim);
+  return found;
+}
+
 void AddConsequences(Verdict& verdict, const Evidence& evidence, const std::vector<Claim>& claims,
                      const Claim& root) {
+  verdict.consequences = evidence.earlier_ends;
+  for (const Claim* const claim : FirstOfEarlierAttempts(evidence, claims, root)) {
+    const Rank& rank = evidence.ranks[*claim->rank];
+    std::string text = fmt::format("in attempt {} {}", rank.attempt + 1, EndOf(rank));
+    if (!claim->finding.line.empty()) text += ": " + claim->finding.line;
+    verdict.consequences.push_back({claim->finding.time, claim->source, std::move(text)});
+  }
   for (const Claim& claim : claims) {
     if (!claim.rank || claim.rank == verdict.rank || &claim == &root) continue;
+    if (IsOfEarlierAttempt(evidence, claim, root)) continue;
     std::string text = EndOf(evidence.ranks[*claim.rank]);
     if (!claim.finding.line.empty()) text += ": " + claim.finding.line;
     verdict.consequences.push_back({claim.finding.time, claim.source, std::move(text)});
@@ -560,6 +605,16 @@ void ForgetAdviceOnStack(std::string& advice) {
   if (!advice.empty()) advice[0] = static_cast<char>(std::toupper(advice[0]));
 }
 
+// muster-launch's "muster-launch: rank 1: a loss is not a number any more: step 5 loss nan".
+std::optional<int> RankOfLostLoss(std::string_view line) {
+  constexpr std::string_view kRank = "muster-launch: rank ";
+  const size_t end = line.find(": a loss is not a number any more: ");
+  if (!line.starts_with(kRank) || end == line.npos) return std::nullopt;
+  const auto number = base::ParseInt(line.substr(kRank.size(), end - kRank.size()));
+  return number && *number >= 0 && *number < (1 << 20) ? std::optional(static_cast<int>(*number))
+                                                       : std::nullopt;
+}
+
 // A program that crashed has raised no exception, but its rank has recorded where it was.
 void TakePlaceOfCrash(Verdict& verdict, const Evidence& evidence) {
   if (!verdict.rank || !verdict.file.empty()) return;
@@ -763,6 +818,9 @@ Verdict Explain(const Evidence& evidence) {
     if (const auto of_event = PlaceOfEvent(evidence, root)) verdict.rank = of_event;
   }
   if (const auto of_cut = FirstOfCutLog(evidence, root)) verdict.rank = of_cut;
+  if (const auto lost = RankOfLostLoss(verdict.line)) {
+    if (const auto place = PlaceOf(evidence, *lost)) verdict.rank = place;
+  }
   if (!evidence.first_rank && IsOfOneEnd(evidence, root)) verdict.rank.reset();
   if (IsAboutWholeJob(verdict.line) && HasCommonLog(evidence, verdict.rank)) verdict.rank.reset();
   if (const auto nccl = ReadNcclPrefix(verdict.line);
