@@ -60,8 +60,14 @@ std::string DecidingLine(std::string_view text, const Rule* rule) {
     }
   }
   below = base::Trim(below.substr(0, below.find('\n')));
-  const bool is_type = first.ends_with(':') && first.find(' ') == std::string_view::npos;
+  const std::string_view type = base::Trim(first);
+  const bool is_type = type.ends_with(':') && type.find(' ') == std::string_view::npos;
   const bool is_known = rule == nullptr || MatchesAny(first, rule->exceptions);
+  if (rule == nullptr && is_type) {
+    const std::string_view rest = base::Trim(text.substr(first.size()));
+    const std::string_view message = rest.substr(0, rest.find('\n'));
+    if (!message.empty()) return fmt::format("{} {}", type, message);
+  }
   if (rule != nullptr && (is_type || (below.empty() && !is_known))) {
     for (const std::string& line : base::Split(text.substr(first.size()), '\n')) {
       if (MatchesAny(line, rule->exceptions)) return std::string(base::Trim(line));

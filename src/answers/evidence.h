@@ -60,6 +60,9 @@ struct Evidence {
   std::optional<Fact> stall{};
   std::optional<base::Time> stall_end{};  // nullopt if it lasted until the job ended
   std::string search_path{};              // the job's PATH; "" if it is not known
+  // How containers ended before they were restarted in place: "rank 0 (pt-master-0)", "in attempt 1
+  // exited with code 1".
+  std::vector<Fact> earlier_ends{};
   // the rank that failed first, according to torchrun; used if there are no times
   std::optional<int> first_rank{};
 };

@@ -81,6 +81,9 @@ constexpr auto kSignalEnds = std::to_array<SignalEnd>({
      "Its reason is in the lines before its end."},
 });
 
+constexpr int kTimeoutsExit =
+    124;  // of coreutils' and busybox' `timeout`, when it ended its command
+
 struct RankEnd {
   std::optional<int> code;     // ExitOf
   const Line* word = nullptr;  // a shell's report of a signal
@@ -149,6 +152,12 @@ Finding FindInExit(const Rank& rank) {
       const std::string_view uncaught = WhatOfUncaught(rank);
       if (!uncaught.empty()) finding.line = uncaught.substr(0, 400);
     }
+  } else if (code == kTimeoutsExit) {
+    finding.kind = "deadline";
+    finding.title = "it ran longer than `timeout` lets it (exit code 124)";
+    finding.advice = Advice::kFixFirst;
+    finding.advice_text = "Allow more time, or save checkpoints and go on from the last one.";
+    finding.confidence = Confidence::kMedium;
   } else if (rank.has_log && rank.exit_code && finding.line.empty()) {
     finding.title = "it ended itself, and printed nothing";
     finding.advice_text =

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
+#include <map>
 
 #include "answers/cause/ask_peers.h"
 #include "answers/cause/claim.h"
@@ -87,10 +89,38 @@ void AddEvidence(Verdict& verdict, const Evidence& evidence, const Claim& root) 
   }
 }
 
+bool IsOfEarlierAttempt(const Evidence& evidence, const Claim& claim, const Claim& root) {
+  return claim.rank && claim.was_replaced && root.rank &&
+         evidence.ranks[*claim.rank].attempt < evidence.ranks[*root.rank].attempt;
+}
+
+// What ended the attempts before that of `root`, the latest first: one claim of each.
+std::vector<const Claim*> FirstOfEarlierAttempts(const Evidence& evidence,
+                                                 const std::vector<Claim>& claims,
+                                                 const Claim& root) {
+  std::map<int, const Claim*, std::greater<>> first;
+  for (const Claim& claim : claims) {
+    if (!IsOfEarlierAttempt(evidence, claim, root)) continue;
+    const Claim*& of_attempt = first[evidence.ranks[*claim.rank].attempt];
+    if (of_attempt == nullptr || ComesBefore(evidence, claim, *of_attempt)) of_attempt = &claim;
+  }
+  std::vector<const Claim*> found;
+  for (const auto& [attempt, claim] : first) found.push_back(claim);
+  return found;
+}
+
 void AddConsequences(Verdict& verdict, const Evidence& evidence, const std::vector<Claim>& claims,
                      const Claim& root) {
+  verdict.consequences = evidence.earlier_ends;
+  for (const Claim* const claim : FirstOfEarlierAttempts(evidence, claims, root)) {
+    const Rank& rank = evidence.ranks[*claim->rank];
+    std::string text = fmt::format("in attempt {} {}", rank.attempt + 1, EndOf(rank));
+    if (!claim->finding.line.empty()) text += ": " + claim->finding.line;
+    verdict.consequences.push_back({claim->finding.time, claim->source, std::move(text)});
+  }
   for (const Claim& claim : claims) {
     if (!claim.rank || claim.rank == verdict.rank || &claim == &root) continue;
+    if (IsOfEarlierAttempt(evidence, claim, root)) continue;
     std::string text = EndOf(evidence.ranks[*claim.rank]);
     if (!claim.finding.line.empty()) text += ": " + claim.finding.line;
     verdict.consequences.push_back({claim.finding.time, claim.source, std::move(text)});

@@ -9,6 +9,7 @@
 #include "answers/files/read_log.h"
 #include "answers/stall/stall.h"
 #include "answers/verdict.h"
+#include "answers/witness_line.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -36,6 +37,8 @@ Rank RankOf(int rank, int exit_code, int at, const std::string& text) {
   made.lines = ReadLines(text, 1000);
   return made;
 }
+
+Verdict OfLog(const std::string& text) { return Explain(ReadLogs({{"log", text}})); }
 
 TEST(Explain, NamesTheUsersLine) {
   const Verdict verdict = Explain({.ranks = {RankOf(0, 1, 5, kBoom)}});
@@ -208,6 +211,19 @@ TEST(Explain, OfRanksInOneLogTheExceptionThatTheLauncherNamesCounts) {
   EXPECT_EQ(verdict.file_line, 16);
 }
 
+TEST(Explain, OfALongExceptionTheLauncherNamesTheBeginning) {
+  const std::string begin = "ValueError: wide " + std::string(500, 'x');
+  const std::string log = LaunchersLog(
+      "Exception in thread Thread-1 (work):\nTraceback (most recent call last):\n"
+      "  File \"/w/train.py\", line 11, in work\n    raise ValueError(\"no server\")\n"
+      "ValueError: no server\n"
+      "Traceback (most recent call last):\n  File \"/w/train.py\", line 16, in <module>\n"
+      "    raise ValueError(wide)\n" +
+          begin + std::string(500, 'y') + "\n",
+      "1", "  why       : " + begin + "...\n");
+  EXPECT_EQ(Explain(ReadLogs({{"log", log}})).file_line, 16);
+}
+
 TEST(Explain, OfRanksInOneLogAnotherExceptionThanTheLaunchersNamesNoRank) {
   const std::string log = LaunchersLog(
       "Exception in thread Thread-1 (work):\nTraceback (most recent call last):\n"
@@ -318,6 +334,138 @@ TEST(Explain, ACrashSaysItsSignalAndAnOomKillWhoKilled) {
   killed.message = "step 1 loss 2\ncontainer pytorch was killed: it used 720 MiB\n";
   EXPECT_EQ(Explain({.ranks = {killed}}).line,
             "OOMKilled: container pytorch was killed: it used 720 MiB");
+  EXPECT_NE(Explain({.ranks = {killed}}).advice_text.find("--memory"), std::string::npos);
+  killed.message =
+      "  why       : killed by the kernel for want of memory (SIGKILL)\n"
+      "  ended     : 1 more, because of it\n  report    : /tmp/t/failure.json\n";
+  EXPECT_EQ(Explain({.ranks = {killed}}).line,
+            "OOMKilled: killed by the kernel for want of memory (SIGKILL)");
+}
+
+TEST(Explain, AnOomKillForALimitAroundTheJobIsNotOfThePodsLimit) {
+  Rank killed = RankOf(1, 137, 3, "step 1 loss 2\n");
+  killed.reason = "OOMKilled";
+  killed.message = "step 1 loss 2\ncontainer pytorch was killed: " + std::string(kNoMemoryAround);
+  const Verdict verdict = Explain({.ranks = {killed}});
+  EXPECT_EQ(verdict.kind, "host-out-of-memory");
+  EXPECT_EQ(verdict.title, "the machine, or a limit around the job, had no memory left");
+  EXPECT_EQ(verdict.advice_text.find("--memory"), std::string::npos);
+}
+
+TEST(Explain, WhatEndedAnEarlierAttemptOfTheLauncherIsSaidAsSuch) {
+  const std::string other =
+      "[rank1]:Traceback (most recent call last):\n"
+      "[rank1]:  File \"/w/train.py\", line 9, in <module>\n[rank1]:KeyError: 'lr'\n";
+  const std::string lost =
+      "[rank0]:Traceback (most recent call last):\n"
+      "[rank0]:  File \"/w/train.py\", line 8, in <module>\n"
+      "[rank0]:RuntimeError: [pair.cc:534] Connection closed by peer [127.0.0.1]:5213\n";
+  const std::string boom =
+      "[rank0]:Traceback (most recent call last):\n"
+      "[rank0]:  File \"/w/train.py\", line 88, in <module>\n[rank0]:ValueError: boom\n";
+  const Evidence evidence =
+      ReadLogs({{"log", lost + other +
+                            "muster-launch: rank 1 (pid 7) failed, exit code 1: restart 1 of 1\n" +
+                            "[rank1]:step 1\n" + boom}});
+  const Verdict verdict = Explain(evidence);
+  EXPECT_EQ(verdict.line, "ValueError: boom");
+  EXPECT_EQ(evidence.ranks[*verdict.rank].attempt, 1);
+  ASSERT_FALSE(verdict.consequences.empty());
+  EXPECT_EQ(verdict.consequences[0].source, "rank 1 (log)");
+  EXPECT_EQ(verdict.consequences[0].text, "in attempt 1 exited with code 1: KeyError: 'lr'");
+  for (size_t i = 1; i < verdict.consequences.size(); ++i) {
+    EXPECT_EQ(verdict.consequences[i].text.find("Connection closed"), std::string::npos);
+  }
+}
+
+TEST(Explain, TheLastAttemptCountsThoughAnEarlierOneSaidMore) {
+  Rank first = RankOf(0, 1, 2, kBoom);
+  Rank last = RankOf(1, 137, 9, "step 1\n");
+  last.name = first.name;
+  last.attempt = 1;
+  const Verdict verdict = Explain({.ranks = {first, last}});
+  EXPECT_EQ(verdict.rank, 1u);
+  EXPECT_EQ(verdict.line, "step 1");
+  ASSERT_EQ(verdict.consequences.size(), 1u);
+  EXPECT_EQ(verdict.consequences[0].text, "in attempt 1 exited with code 1: ValueError: boom");
+  // What was only ended with its job was not the cause.
+  last.was_ended_by_us = true;
+  EXPECT_EQ(Explain({.ranks = {first, last}}).line, "ValueError: boom");
+}
+
+TEST(Explain, ARankThatWasKilledInAnEarlierAttemptIsSaidToHaveEndedIt) {
+  const Verdict verdict = OfLog(
+      "[rank0]:RuntimeError: [pair.cc:534] Connection closed by peer [127.0.0.1]:5213\n"
+      "[rank1]:step 1\n"
+      "muster-launch: rank 1 (pid 7) failed, SIGKILL: restart 1 of 1\n"
+      "[rank0]:ValueError: boom\n");
+  EXPECT_EQ(verdict.line, "ValueError: boom");
+  ASSERT_FALSE(verdict.consequences.empty());
+  EXPECT_EQ(verdict.consequences[0].text.substr(0, 35), "in attempt 1 exited with code 137: ");
+}
+
+TEST(Explain, AChildsFailureIsWhereItWasCalled) {
+  const std::string call =
+      "Traceback (most recent call last):\n  File \"/w/train.py\", line 8, in <module>\n"
+      "    subprocess.run(command, check=True)\n"
+      "  File \"/usr/lib/python3.11/subprocess.py\", line 571, in run\n"
+      "    raise CalledProcessError(retcode, process.args,\n";
+  const Verdict tool = OfLog(
+      "step 1\ntar: /d/data.tar: Cannot open: No such file or directory\n"
+      "tar: Error is not recoverable: exiting now\n" +
+      call +
+      "subprocess.CalledProcessError: Command '['tar', 'xf', '/d/data.tar']' returned non-zero "
+      "exit status 2.\n");
+  EXPECT_EQ(tool.kind, "file-missing");
+  EXPECT_EQ(tool.line, "tar: /d/data.tar: Cannot open: No such file or directory");
+  EXPECT_EQ(tool.file_line, 8);
+  const Verdict python = OfLog(
+      "Traceback (most recent call last):\n  File \"<string>\", line 1, in <module>\n"
+      "ZeroDivisionError: division by zero\n" +
+      call +
+      "subprocess.CalledProcessError: Command '['python3', '-c', '1/0']' returned non-zero exit "
+      "status 1.\n");
+  EXPECT_EQ(python.line, "ZeroDivisionError: division by zero");
+  EXPECT_EQ(python.file_line, 8);
+}
+
+TEST(Explain, WhatALibraryLoggedBeforeItsExceptionIsWhereThatWasRaised) {
+  const Verdict verdict = OfLog(
+      "E20261128 14:21:37.384454 14453 socket.cpp:462] [c10d] The server socket has failed to "
+      "listen on any local network address.\n"
+      "Traceback (most recent call last):\n  File \"/w/train.py\", line 10, in meet\n"
+      "    dist.TCPStore(\"127.0.0.1\", 29500, 2, True)\n"
+      "RuntimeError: The server socket has failed to listen on any local network address. The "
+      "server socket has failed to bind to 0.0.0.0:29500 (errno: 98 - Address already in use).\n");
+  EXPECT_EQ(verdict.kind, "port-in-use");
+  EXPECT_EQ(verdict.file_line, 10);
+}
+
+TEST(Explain, AMessageMayBeginOnTheNextLine) {
+  const Verdict verdict = OfLog(
+      "Traceback (most recent call last):\n  File \"/w/train.py\", line 5, in <module>\n"
+      "    mp.spawn(w, nprocs=2)\nRuntimeError: \n"
+      "        An attempt has been made to start a new process before the current process\n"
+      "        has finished its bootstrapping phase.\n");
+  EXPECT_EQ(verdict.line,
+            "RuntimeError: An attempt has been made to start a new process before the current "
+            "process");
+}
+
+TEST(Explain, TheRankThatLostItsLossIsTheOneThatItsLauncherNames) {
+  const Evidence evidence =
+      ReadLogs({{"log",
+                 "[rank0]:step 5 loss 1\n[rank1]:step 5 loss nan\n"
+                 "muster-launch: rank 1: a loss is not a number any more: step 5 loss nan\n"}});
+  const Verdict verdict = Explain(evidence);
+  EXPECT_EQ(verdict.kind, "nan");
+  ASSERT_TRUE(verdict.rank);
+  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 1);
+}
+
+TEST(Explain, TimeoutsExitCodeIsADeadline) {
+  EXPECT_EQ(Explain({.ranks = {RankOf(0, 124, 3, "step 1 loss 2\n")}}).kind, "deadline");
+  EXPECT_EQ(Explain({.ranks = {RankOf(0, 124, 3, kBoom)}}).kind, "exception");
 }
 
 TEST(Explain, TheLaunchersOwnReportIsNobodysLastWord) {
@@ -464,8 +612,6 @@ std::string Steps(int count) {
   for (int i = 0; i < count; ++i) steps += "step " + std::to_string(i) + " loss 1\n";
   return steps;
 }
-
-Verdict OfLog(const std::string& text) { return Explain(ReadLogs({{"log", text}})); }
 
 TEST(Explain, AQuotedErrorIsNone) {
   for (const char* const text :

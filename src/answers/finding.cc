@@ -55,6 +55,10 @@ std::optional<Finding> FindInLog(const RankLog& log) {
   }
   auto lines = FindInLines(log, stopped.value_or(log.lines().size()));
   if (best && lines && Overrules(lines->kind, best->kind)) return lines;
+  // The exception that followed says where.
+  if (best && lines && lines->kind == best->kind && lines->frame.file.empty()) {
+    lines->frame = best->frame;
+  }
   offer(std::move(lines));
   for (const Chain& chain : log.chains()) {
     if (is_open() && is_asked(chain) && IsDoubtful(log, chain, launchers)) {
@@ -124,8 +128,14 @@ std::optional<std::pair<size_t, size_t>> FirstError(const std::vector<Line>& lin
     const Rule* const rule = RuleForLine(text);
     if (rule != nullptr && !IsConsequence(rule->level)) return std::pair(i, i + 1);
   }
-  if (chain == log.chains().end()) return std::nullopt;
-  return std::pair(chain->begin, chain->end);
+  if (chain != log.chains().end()) return std::pair(chain->begin, chain->end);
+  // No rule knows any of them: the last word of a failure.
+  for (size_t i = log.lines().size(); i-- > 0;) {
+    const std::string_view text = log.lines()[i].text;
+    const bool is_word = MentionsFailure(text) && !OnlySpeaksOfFailure(text);
+    if (is_word && !SaysNothing(text) && !GoesOnAnyway(text)) return std::pair(i, i + 1);
+  }
+  return std::nullopt;
 }
 
 std::optional<Finding> FindPassedByNccl(const Rank& rank) {

@@ -44,8 +44,8 @@ std::optional<Finding> FindInRank(const Rank& rank);
 std::optional<Finding> FindPassedByNccl(const Rank& rank);
 
 // Where in a log its first error is, from the first line to the one after the last: an exception
-// that nothing has handled, or the line that a rule knows. Work that went on after it does not
-// matter here. Nullopt when there is none.
+// that nothing has handled, or the line that a rule knows, or else the last word of a failure. Work
+// that went on after it does not matter here. Nullopt when there is none.
 std::optional<std::pair<size_t, size_t>> FirstError(const std::vector<Line>& lines);
 
 // Whether its exit code is not 0. A rank whose end is not known counts as failed, too: its log may

@@ -79,6 +79,15 @@ std::string Where(const Verdict& verdict) {
                      verdict.function.empty() ? "" : " in " + verdict.function);
 }
 
+// "rank 0 exited with code 143": the pod is not repeated if Who names it.
+std::string Other(const Fact& other, const Verdict& verdict, const Evidence& evidence) {
+  std::string_view source = other.source;
+  const std::string pod =
+      verdict.rank ? fmt::format(" ({})", evidence.ranks[*verdict.rank].name) : "";
+  if (!pod.empty() && source.ends_with(pod)) source.remove_suffix(pod.size());
+  return fmt::format("{} {}", source, other.text);
+}
+
 // `shown_words`: how many lines of its output are shown, unless `has_all`.
 std::string Draw(const Verdict& verdict, const Evidence& evidence, bool has_all, size_t width,
                  size_t shown_words) {
@@ -105,7 +114,7 @@ std::string Draw(const Verdict& verdict, const Evidence& evidence, bool has_all,
   const std::vector<Fact>& others = verdict.consequences;
   const size_t shown = has_all ? others.size() : std::min(kShownOthers, others.size());
   for (size_t i = 0; i < shown; ++i) {
-    screen.Add(i == 0 ? "Others" : "", others[i].source + " " + others[i].text);
+    screen.Add(i == 0 ? "Others" : "", Other(others[i], verdict, evidence));
   }
   if (others.size() > shown) screen.Add("", fmt::format("and {} more", others.size() - shown));
 

@@ -8,6 +8,8 @@
 
 #include "answers/finding.h"
 #include "answers/past_states.h"
+#include "answers/symptoms.h"
+#include "answers/witness_line.h"
 #include "base/clock.h"
 #include "base/strings.h"
 
@@ -46,6 +48,10 @@ constexpr std::string_view kImage =
     "has it.";
 
 constexpr auto kStatuses = std::to_array<Known>({
+    {"OOMKilled", kNoMemoryAround, "host-out-of-memory",
+     "the machine, or a limit around the job, had no memory left", Advice::kFixFirst,
+     "Use less: smaller batches, fewer data loader workers. Or end what else needs the memory, or "
+     "raise the limit of what muster runs in: a container, a batch job (--mem), a systemd unit."},
     {"OOMKilled", "", "host-out-of-memory", "the pod reached its memory limit", Advice::kFixFirst,
      "Give the job more memory (--memory), or use less: smaller batches, fewer data loader "
      "workers."},
@@ -328,6 +334,19 @@ std::vector<bool> FindEndedWaits(std::span<const std::string_view> lines) {
   return are_over;
 }
 
+// Returns the last line of a log's end that is not of a launcher's report.
+std::string_view LastWordsOf(std::string_view end) {
+  constexpr std::string_view kWhy = "why       : ";
+  std::string_view line;
+  do {
+    const size_t begin = end.rfind('\n') + 1;  // 0 if there is none
+    line = base::Trim(end.substr(begin));
+    end = end.substr(0, begin == 0 ? 0 : begin - 1);
+  } while (SaysNothing(line) && !end.empty());
+  if (line.starts_with(kWhy)) line.remove_prefix(kWhy.size());
+  return line;
+}
+
 }  // namespace
 
 std::optional<Finding> FindInStatus(std::string_view reason, std::string_view message) {
@@ -350,7 +369,7 @@ std::optional<Finding> FindInStatus(std::string_view reason, std::string_view me
     }
     // The message of a killed container is the end of its log, where the killer spoke last.
     std::string_view words = base::Trim(message);
-    if (reason == "OOMKilled") words = words.substr(words.rfind('\n') + 1);
+    if (reason == "OOMKilled") words = LastWordsOf(words);
     finding.line = std::string(reason) + (reason.empty() || words.empty() ? "" : ": ");
     finding.line += words.substr(0, 400);
     return finding;

@@ -34,20 +34,6 @@ bool IsContainersFailure(std::string_view text) {
   return false;
 }
 
-// Returns "gcc" of "Command '['/usr/bin/gcc-12', ...".
-std::string_view ProgramOfCommand(std::string_view text) {
-  constexpr std::string_view kCommand = "Command ";
-  const size_t at = text.find(kCommand);
-  if (at == std::string_view::npos) return "";
-  const size_t begin = text.find_first_not_of("'[\"", at + kCommand.size());
-  if (begin == std::string_view::npos) return "";
-  std::string_view program = text.substr(begin);
-  program = program.substr(0, program.find_first_of(" '\""));
-  program = program.substr(program.rfind('/') + 1);  // 0 if there is none
-  const size_t version = program.find_last_not_of("0123456789.-");
-  return program.substr(0, version == std::string_view::npos ? 0 : version + 1);
-}
-
 // Whether it comes from a library that compiles what it needs.
 bool IsOfCompiler(std::string_view text) {
   static constexpr auto kCompilers =
@@ -364,6 +350,19 @@ bool MentionsTrouble(std::string_view text) {
        "orrupt",  "illegal", "eprecat", "rrno",     "unknown",  "nauthor",  "orbidden",   "losed",
        "nfinite", "NaN",     "runcat",  "uplicate", "is too ",  "Too ",     "larger than"});
   return HasAny(text, kWords);
+}
+
+std::string_view ProgramOfCommand(std::string_view text) {
+  constexpr std::string_view kCommand = "Command ";
+  const size_t at = text.find(kCommand);
+  if (at == std::string_view::npos) return "";
+  const size_t begin = text.find_first_not_of("'[\"", at + kCommand.size());
+  if (begin == std::string_view::npos) return "";
+  std::string_view program = text.substr(begin);
+  program = program.substr(0, program.find_first_of(" '\""));
+  program = program.substr(program.rfind('/') + 1);  // 0 if there is none
+  const size_t version = program.find_last_not_of("0123456789.-");
+  return program.substr(0, version == std::string_view::npos ? 0 : version + 1);
 }
 
 bool IsErrorLine(std::string_view text) {

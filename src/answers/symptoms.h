@@ -82,6 +82,9 @@ bool WasCaught(const Chain& chain);
 // "Error: boom", "fatal: boom", "x: error: boom": the last message of any program.
 bool IsErrorLine(std::string_view line);
 
+// The name of the program in "Command '['/usr/bin/gcc-12', ...": "gcc". "" for another text.
+std::string_view ProgramOfCommand(std::string_view text);
+
 // A line that UCX' logger has written.
 bool IsOfFabricsLog(std::string_view line);
 

@@ -30,7 +30,8 @@ struct Verdict {
   std::string file, function;
   int file_line = 0;
   std::vector<Fact> evidence;
-  std::vector<Fact> consequences;  // what other ranks did because of it
+  // How earlier attempts ended, and what other ranks did because of it.
+  std::vector<Fact> consequences;
   Advice advice = Advice::kNone;
   std::string advice_text;
   Confidence confidence = Confidence::kLow;

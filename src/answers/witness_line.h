@@ -22,6 +22,10 @@ inline constexpr std::string_view kLimits = "limits";  // of a program that was 
 // as missing.
 inline constexpr std::string_view kCannotBeRead = "cannot be read: ";
 
+// Why a container was killed, if neither its memory limit nor anybody's signal was the reason.
+inline constexpr std::string_view kNoMemoryAround =
+    "the kernel had no memory left, and the container had not reached a limit of its own";
+
 std::string FormatWitness(const Fact& fact);
 // Nullopt for any other line. The time is empty if the line has none.
 std::optional<Fact> ReadWitness(std::string_view line);

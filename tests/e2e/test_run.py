@@ -149,6 +149,14 @@ def test_a_failure_is_told_once(cluster, code):
     assert "rank 1 of 2 failed first" in cluster.run("logs", "bad").stdout
 
 
+def test_a_traceback_on_stdout_is_why_it_failed(cluster, code):
+    with open(os.path.join(code, "bad.py"), "w") as file:
+        file.write("import os, sys, time, traceback\nif os.environ['RANK'] == '0': time.sleep(60)\n"
+                   "try:\n    raise ValueError('boom')\nexcept ValueError:\n    traceback.print_exc(file=sys.stdout)\nsys.exit(2)\n")
+    done = cluster.run("run", "-n", "2", "--name=said", "bad.py", cwd=code, code=2)
+    assert "rank 1 (said-master-0) exited with code 2: ValueError: boom" in done.stderr, done.stderr
+
+
 def test_a_launcher_leaves_nothing_when_its_job_is_deleted(cluster, code):
     """Its log folder was in /tmp, with a second copy of all output, and stayed."""
     def folder_of(file):

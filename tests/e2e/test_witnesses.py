@@ -99,6 +99,17 @@ def test_the_kernels_log_tells_who_killed_a_data_loaders_worker(small_machine):
     assert told_by(verdict, "kernel's log")
 
 
+def test_a_rank_that_is_killed_for_a_limit_around_the_cluster_is_named(small_machine):
+    path = program(small_machine, "import os, time\n"
+                                  "if os.environ['RANK'] == '0': time.sleep(600)\n"
+                                  "x = [bytearray(1 << 20) for i in range(4000)]\n")
+    small_machine.run("run", "-n", "2", "--name=fat", path, code=137)
+    verdict = explain(small_machine, "fat")
+    assert (verdict["class"], verdict["who"]["rank"]) == ("host-out-of-memory", 1), verdict
+    assert "a limit around the job" in verdict["title"] and "--memory" not in verdict["adviceText"], verdict
+    assert "report" not in verdict["line"], verdict
+
+
 @pytest.mark.parametrize("record", [
     "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.",
     "pcieport 0000:3a:00.0: AER: Uncorrected (Fatal) error received: 0000:3b:00.0",

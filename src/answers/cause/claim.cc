@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "answers/program_words.h"
+#include "answers/rule.h"
 
 namespace answers {
 namespace {
@@ -47,6 +48,18 @@ std::vector<Claim> ClaimsOfEvents(const Evidence& evidence, bool was_at_work) {
   return claims;
 }
 
+void NoteOvertaken(const Evidence& evidence, std::vector<Claim>& claims) {
+  for (Claim& claim : claims) {
+    if (!claim.was_replaced) continue;
+    const Rank& rank = evidence.ranks[*claim.rank];
+    claim.is_overtaken = std::any_of(claims.begin(), claims.end(), [&](const Claim& other) {
+      const Rank* const later = other.rank ? &evidence.ranks[*other.rank] : nullptr;
+      return later != nullptr && later->name == rank.name && later->attempt > rank.attempt &&
+             !IsConsequence(other.finding.level);
+    });
+  }
+}
+
 }  // namespace
 
 std::optional<size_t> PlaceOf(const Evidence& evidence, int number) {
@@ -79,6 +92,7 @@ std::vector<Claim> ClaimsOf(const Evidence& evidence) {
     auto finding = FindInRank(evidence.ranks[i]);
     if (finding && !(was_at_work && IsWait(*finding))) add(std::move(*finding), i);
   }
+  NoteOvertaken(evidence, claims);
   const auto is_cause = [](const Claim& claim) {
     return claim.finding.level == Level::kDeciding && claim.finding.kind != kUnknown;
   };

@@ -20,6 +20,7 @@ struct Claim {
   std::optional<size_t> rank;
   std::string source;
   bool was_replaced = false;  // the rank was tried again, and the job failed by something later
+  bool is_overtaken = false;  // the later attempt failed by itself, whether it said why or not
 };
 
 // The last attempt of the rank with that number: an index into Evidence::ranks. Pure.

@@ -9,6 +9,7 @@
 #include "answers/exit_finding.h"
 #include "answers/peers/watchdog.h"
 #include "answers/symptoms.h"
+#include "base/strings.h"
 
 namespace answers {
 namespace {
@@ -101,6 +102,16 @@ bool IsOfOneEnd(const Evidence& evidence, const Claim& root) {
   });
 }
 
+// muster-launch's "muster-launch: rank 1: a loss is not a number any more: step 5 loss nan".
+std::optional<int> RankOfLostLoss(std::string_view line) {
+  constexpr std::string_view kRank = "muster-launch: rank ";
+  const size_t end = line.find(": a loss is not a number any more: ");
+  if (!line.starts_with(kRank) || end == line.npos) return std::nullopt;
+  const auto number = base::ParseInt(line.substr(kRank.size(), end - kRank.size()));
+  return number && *number >= 0 && *number < (1 << 20) ? std::optional(static_cast<int>(*number))
+                                                       : std::nullopt;
+}
+
 }  // namespace
 
 void NameFailedRank(Verdict& verdict, const Evidence& evidence, const std::vector<Claim>& claims,
@@ -118,6 +129,9 @@ void NameFailedRank(Verdict& verdict, const Evidence& evidence, const std::vecto
     if (const auto of_event = PlaceOfEvent(evidence, root)) verdict.rank = of_event;
   }
   if (const auto of_cut = FirstOfCutLog(evidence, root)) verdict.rank = of_cut;
+  if (const auto lost = RankOfLostLoss(verdict.line)) {
+    if (const auto place = PlaceOf(evidence, *lost)) verdict.rank = place;
+  }
   if (!evidence.first_rank && IsOfOneEnd(evidence, root)) verdict.rank.reset();
   if (IsAboutWholeJob(verdict.line) && HasCommonLog(evidence, verdict.rank)) verdict.rank.reset();
   if (const auto nccl = ReadNcclPrefix(verdict.line);

@@ -22,7 +22,7 @@ bool IsHinted(const Evidence& evidence, const Rank& rank) {
 // By what the claims are ordered: the first of them is believed.
 auto PlaceAmong(const Evidence& evidence, const Claim& claim) {
   const Finding& finding = claim.finding;
-  return std::tuple(finding.level, claim.was_replaced, finding.is_doubtful,
+  return std::tuple(claim.is_overtaken, finding.level, claim.was_replaced, finding.is_doubtful,
                     finding.time.value_or(base::Time::max()),
                     !(claim.rank && IsHinted(evidence, evidence.ranks[*claim.rank])), finding.order,
                     claim.rank.value_or(SIZE_MAX));
@@ -83,11 +83,14 @@ const Claim& OfGathered(const Evidence& evidence, const std::vector<Claim>& clai
 
 }  // namespace
 
+bool ComesBefore(const Evidence& evidence, const Claim& a, const Claim& b) {
+  return PlaceAmong(evidence, a) < PlaceAmong(evidence, b);
+}
+
 RootClaim FindRoot(const Evidence& evidence, const std::vector<Claim>& claims) {
-  const Claim& first =
-      *std::min_element(claims.begin(), claims.end(), [&](const Claim& a, const Claim& b) {
-        return PlaceAmong(evidence, a) < PlaceAmong(evidence, b);
-      });
+  const Claim& first = *std::min_element(
+      claims.begin(), claims.end(),
+      [&](const Claim& a, const Claim& b) { return ComesBefore(evidence, a, b); });
   const Claim& of_rank = NamedOf(evidence, claims, first);
   const Claim& raised = OfAbort(evidence, claims, OfMachine(evidence, claims, of_rank));
   return {of_rank, raised, OfGathered(evidence, claims, raised)};

@@ -15,6 +15,9 @@ struct RootClaim {
   const Claim& root;     // says why
 };
 
+// Whether `a` is believed rather than `b`. Pure.
+bool ComesBefore(const Evidence& evidence, const Claim& a, const Claim& b);
+
 // `claims` must not be empty. Pure.
 RootClaim FindRoot(const Evidence& evidence, const std::vector<Claim>& claims);
 

@@ -4,14 +4,18 @@
 #include <initializer_list>
 #include <vector>
 
+#include "answers/exit_finding.h"
 #include "answers/log/passed_tests.h"
 #include "answers/log/ray_words.h"
 #include "answers/program_words.h"
 #include "answers/symptoms.h"
+#include "base/machine/signal_name.h"
 #include "base/strings.h"
 
 namespace answers {
 namespace {
+
+constexpr int kMostOfLaunch = 100'000;
 
 // What a trainer prints when it has made all its steps: Lightning, Hugging Face's Trainer, others.
 bool EndsTraining(std::string_view line) {
@@ -22,8 +26,33 @@ bool EndsTraining(std::string_view line) {
 
 }  // namespace
 
+std::optional<RestartedRank> ReadRestart(std::string_view line) {
+  constexpr std::string_view kRank = "muster-launch: rank ", kFailed = ") failed, ";
+  constexpr std::string_view kCode = "exit code ";
+  constexpr int kLastSignal = 64;
+  const size_t failed = line.find(kFailed);
+  const size_t end = line.find(": restart ");
+  if (!line.starts_with(kRank) || failed == line.npos || end == line.npos || end < failed) {
+    return std::nullopt;
+  }
+  const std::string_view number = line.substr(kRank.size());
+  const auto rank = base::ParseInt(number.substr(0, number.find(' ')));
+  if (!rank || *rank < 0 || *rank > kMostOfLaunch) return std::nullopt;
+  const size_t how = failed + kFailed.size();
+  const std::string_view words = line.substr(how, end - how);
+  RestartedRank found{static_cast<int>(*rank), 1};
+  if (words.starts_with(kCode)) {
+    const auto code = base::ParseInt(words.substr(kCode.size()));
+    if (code && *code > 0 && *code < kSignalBase) found.exit_code = static_cast<int>(*code);
+  }
+  for (int signal = 1; signal <= kLastSignal; ++signal) {
+    if (words == base::SignalName(signal)) found.exit_code = kSignalBase + signal;
+  }
+  return found;
+}
+
 bool IsRestart(std::string_view line) {
-  return IsRestartOfRay(line) ||
+  return IsRestartOfRay(line) || ReadRestart(line) ||
          line.find("; will restart worker group") != std::string_view::npos ||
          line.find("] Restarting worker group") != std::string_view::npos;
 }

@@ -1,6 +1,7 @@
 // Whether a job that met failures went on and succeeded, for the Sorter.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "answers/files/file.h"
@@ -9,6 +10,14 @@ namespace answers {
 
 // After this line, PyTorch's agent, or Ray Train's controller, starts all ranks again.
 bool IsRestart(std::string_view line);
+
+// The rank whose end made muster-launch start all ranks again: "muster-launch: rank 1 (pid 7)
+// failed, SIGKILL: restart 1 of 3". Nullopt for another line.
+struct RestartedRank {
+  int rank = 0;
+  int exit_code = 0;  // as containers report it: 128 + a signal
+};
+std::optional<RestartedRank> ReadRestart(std::string_view line);
 
 bool HasRayFinished(const File& file);
 

@@ -42,6 +42,11 @@ void Sorter::Add(const File& file, const LocalRanks& locals) {
   for (size_t i = 0; i < file.lines.size(); ++i) {
     const Split& split = file.lines[i];
     if (const auto begins = ReadSection(split.line.text)) section = *begins;
+    if (const auto restarted = ReadRestart(split.line.text)) {
+      Rank& of = RankFor(name, restarted->rank, split.pod, attempt);
+      of.exit_code = restarted->exit_code;
+      of.has_log = true;
+    }
     if (IsRestart(split.line.text)) ++attempt;
     std::optional<int> number = locals.RankOf(split);
     if (const auto lone = file.lone_ranks.find(split.pod);

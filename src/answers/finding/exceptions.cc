@@ -57,6 +57,21 @@ bool IsOfParent(const Chain& chain) {
          (type.ends_with("CalledProcessError") || type == "ProcessRaisedException");
 }
 
+// The rule for the line of a program that ends with the C library's text about an error.
+const Rule* RuleForTool(std::string_view text) {
+  for (const std::string_view error :
+       {"[Errno 2] No such file or directory", "[Errno 13] Permission denied"}) {
+    if (text.ends_with(error.substr(error.find(']') + 1))) return RuleForBare(error);
+  }
+  return RuleForWords(text);
+}
+
+// Where the program called its child.
+Frame PlaceOfCall(const Chain& parent) {
+  const auto raised = FindInChain(parent);
+  return raised ? raised->finding.frame : Frame{};
+}
+
 // torch.multiprocessing.spawn repeats the child's traceback below its own exception. Returns what
 // the rest of it says, if the log has lost its beginning or parts of it.
 std::optional<Finding> ReadCutChild(const RankLog& log, const Chain& parent) {
@@ -78,11 +93,14 @@ std::optional<Finding> ReadChild(const RankLog& log, const Chain& parent) {
   if (type == "ProcessRaisedException" || type.starts_with("Subprocess")) {
     return ReadCutChild(log, parent);
   }
+  const std::string program(ProgramOfCommand(parent.raised.back().text));
   std::optional<Finding> last;
   for (size_t i = parent.begin; i-- > 0 && parent.begin - i <= kFarthest && !log.IsInChain(i);) {
     const std::string_view text = base::Trim(log.lines()[i].text);
-    if (!IsErrorLine(text) || IsWarning(text)) continue;
-    const Rule* const rule = RuleForWords(text);
+    // "tar: data.tar: Cannot open: No such file or directory"
+    const bool is_programs = !program.empty() && text.starts_with(program + ": ");
+    if ((!IsErrorLine(text) && !is_programs) || IsWarning(text)) continue;
+    const Rule* const rule = is_programs ? RuleForTool(text) : RuleForWords(text);
     const bool is_known = rule != nullptr && rule->level == Level::kDeciding;
     if (last && !is_known) continue;
     Finding found = is_known ? log.TakeLine(i, *rule) : OwnException();
@@ -92,6 +110,7 @@ std::optional<Finding> ReadChild(const RankLog& log, const Chain& parent) {
     last = std::move(found);
     if (is_known) break;
   }
+  if (last && last->frame.file.empty()) last->frame = PlaceOfCall(parent);
   return last;
 }
 
@@ -134,10 +153,13 @@ const Chain* LaunchersChain(const RankLog& log) {
   for (size_t i = lines.size(); i-- > 1;) {
     if (lines[i - 1].text.find(" failed first (local rank ") == std::string::npos) continue;
     if (!lines[i].text.starts_with(kWhy)) continue;
-    const std::string_view why = std::string_view(lines[i].text).substr(kWhy.size());
+    std::string_view why = std::string_view(lines[i].text).substr(kWhy.size());
+    const bool is_cut = why.ends_with("...");
+    if (is_cut) why.remove_suffix(3);
     const auto found =
-        std::find_if(log.chains().begin(), log.chains().end(), [why, i](const Chain& chain) {
-          return chain.end <= i && !why.empty() && Exception(chain) == why;
+        std::find_if(log.chains().begin(), log.chains().end(), [=](const Chain& chain) {
+          const bool is_it = is_cut ? Exception(chain).starts_with(why) : Exception(chain) == why;
+          return chain.end <= i && !why.empty() && is_it;
         });
     return found == log.chains().end() ? nullptr : &*found;
   }
@@ -186,6 +208,11 @@ std::optional<Finding> FindInException(const RankLog& log, const Chain& chain) {
   if (!found) return std::nullopt;
   Finding finding = std::move(found->finding);
   if (finding.frame.file.empty()) finding.frame = TracedFrame(log, chain);
+  const Chain* const next = &chain == &log.chains().back() ? nullptr : &chain + 1;
+  if (finding.frame.file.empty() && next != nullptr && next->begin == chain.end &&
+      IsOfParent(*next)) {
+    finding.frame = PlaceOfCall(*next);
+  }
   const Raised* const deciding = found->deciding;
   if (finding.rule.empty() || found->is_by_words) TakeWrapped(log, finding, deciding->line);
   log.Place(finding, deciding->line);

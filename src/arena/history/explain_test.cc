@@ -90,6 +90,23 @@ TEST_F(ExplainEventsTest, WhatWaitedForItsRestartHadEndedByItself) {
   EXPECT_NE(ours.find("exited with code 143, ended with its job"), std::string::npos) << ours;
 }
 
+TEST_F(ExplainEventsTest, HowAContainerEndedBeforeItsRestartIsSaid) {
+  cluster_->Put(kJobs, MakeJob("pt", "Failed", std::chrono::seconds(60)));
+  text::Json pod = MakePod("pt", "master", 0, "Failed");
+  text::Set(pod, {"status", "containerStatuses"}, Json(R"([{
+      "name": "pytorch", "restartCount": 1,
+      "state": {"terminated": {"exitCode": 3, "reason": "Error"}},
+      "lastState": {"terminated": {"exitCode": 1, "reason": "Error",
+                                   "message": "step 1\nKeyError: 'lr'\n"}}}])"));
+  cluster_->Put(kPods, pod);
+  const std::string out = Run({"explain", "pt"}, "muster").out;
+  EXPECT_NE(out.find(", attempt 2\n"), std::string::npos) << out;
+  EXPECT_NE(out.find("Others:    rank 0 in attempt 1 exited with code 1: KeyError: "
+                     "'lr'\n"),
+            std::string::npos)
+      << out;
+}
+
 TEST_F(ExplainEventsTest, AJobThatFailedWithoutANodeShowsWhyItHadNone) {
   cluster_->Put(kJobs, MakeJob("pt", "Failed", std::chrono::seconds(60)));
   cluster_->Put(kPods, MakePod("pt", "master", 0, "Pending"));
@@ -257,17 +274,20 @@ TEST_F(ExplainSidecarsTest, OneThatTheKubeletEndedIsNotTheProgram) {
 
 class ExplainLogTest : public VerbTest {
  protected:
-  std::string Explain(const std::string& log) {
-    return Explain([log](const net::Target&) { return FakeLog{.body = log}; });
+  static constexpr const char* kFailed = R"({"terminated": {"exitCode": 1}})";
+
+  std::string Explain(const std::string& log, const char* state = kFailed,
+                      std::string_view reason = "") {
+    return Explain([log](const net::Target&) { return FakeLog{.body = log}; }, state, reason);
   }
-  std::string Explain(std::function<FakeLog(const net::Target&)> log) {
+  std::string Explain(std::function<FakeLog(const net::Target&)> log, const char* state = kFailed,
+                      std::string_view reason = "") {
     is_this_machine_ = false;
     cluster_->Put(kJobs, MakeJob("pt", "Failed", std::chrono::seconds(60)));
     text::Json pod = MakePod("pt", "master", 0, "Failed");
     text::Set(pod, {"status", "containerStatuses"},
-              text::Array{text::Object{
-                  {"name", "pytorch"},
-                  {"state", text::Object{{"terminated", text::Object{{"exitCode", 1}}}}}}});
+              text::Array{text::Object{{"name", "pytorch"}, {"state", Json(state)}}});
+    if (!reason.empty()) text::Set(pod, {"status", "reason"}, text::Json(reason));
     cluster_->Put(kPods, pod);
     cluster_->on_log = std::move(log);
     const Ended ended = Run({"explain", "pt"}, "muster");
@@ -344,6 +364,54 @@ TEST_F(ExplainLogTest, LinesThatNothingMarksAreOfTheRankThatTheTableNames) {
     EXPECT_NE(out.find("Why:       ValueError: bad\n"), std::string::npos) << out;
     EXPECT_NE(out.find("Where:     /w/a.py:4"), std::string::npos) << out;
   }
+}
+
+TEST_F(ExplainLogTest, WhatARankPrintedBehindItsExceptionDoesNotHideItFromItsLauncher) {
+  const std::string out = Explain(
+      "[rank0]:step 1\n[rank1]:step 1 loss 2\n[rank1]:Traceback (most recent call last):\n"
+      "[rank1]:  File \"/w/a.py\", line 3, in <module>\n[rank1]:KeyError: 'lr'\n"
+      "[rank1]:step 2 loss 2\n[rank1]:step 3 loss 2\n"
+      "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+      "============\ntrain.py FAILED\n------------\nRoot Cause (first observed failure):\n[0]:\n"
+      "  rank      : 1 (local_rank: 1)\n  exitcode  : 1 (pid: 8) \n============\n"
+      "train.py: rank 1 of 2 failed first (local rank 1, pid 8, host h)\n"
+      "  why       : KeyError: 'lr'\n");
+  EXPECT_NE(out.find("Why:       KeyError: 'lr'\n"), std::string::npos) << out;
+  EXPECT_NE(out.find("Where:     /w/a.py:3"), std::string::npos) << out;
+}
+
+// What muster-launch says where rank 1 of 2 was killed.
+const std::string kKilled =
+    "[rank0]:step 1\n[rank1]:step 1\n"
+    "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+    "============\ntrain.py FAILED\n------------\nFailures:\n[1]:\n"
+    "  rank      : 0 (local_rank: 0)\n  exitcode  : -15 (pid: 7) (SIGTERM)\n------------\n"
+    "Root Cause (first observed failure):\n[0]:\n"
+    "  rank      : 1 (local_rank: 1)\n  exitcode  : -9 (pid: 8) (SIGKILL)\n============\n"
+    "train.py: rank 1 of 2 failed first (local rank 1, pid 8, host h)\n"
+    "  why       : ended by signal 9 (SIGKILL)\n";
+
+TEST_F(ExplainLogTest, ARankWhoseEndItsLauncherHasSeenDidNotEndWithItsJob) {
+  const std::string out =
+      Explain(kKilled, R"({"terminated": {"exitCode": 137, "reason": "Error"}})", "JobEnded");
+  EXPECT_NE(out.find("it was killed by SIGKILL"), std::string::npos) << out;
+  EXPECT_NE(out.find("Who:       rank 1 (pt-master-0)"), std::string::npos) << out;
+  EXPECT_EQ(out.find("rank 1 (pt-master-0): exited with code 137, ended with"), std::string::npos)
+      << out;
+}
+
+TEST_F(ExplainLogTest, OfAnOomKillTheRankIsKnownThatItsLauncherNames) {
+  const char* const state = R"({"terminated": {"exitCode": 137, "reason": "OOMKilled"}})";
+  const std::string one = Explain(kKilled, state);
+  EXPECT_NE(one.find("host-out-of-memory"), std::string::npos) << one;
+  EXPECT_NE(one.find("Who:       rank 1 (pt-master-0)"), std::string::npos) << one;
+  EXPECT_NE(one.find("Others:    rank 0 exited with code 143"), std::string::npos) << one;
+  // They have printed nothing, so that all lines are the launcher's.
+  const std::string quiet = Explain(kKilled.substr(kKilled.find("torch.")), state);
+  EXPECT_NE(quiet.find("the pod reached its memory limit"), std::string::npos) << quiet;
+  EXPECT_NE(quiet.find("Who:       rank 1 (pt-master-0)"), std::string::npos) << quiet;
+  const std::string all = Explain("[rank0]:step 1\n[rank1]:step 1\n", state);
+  EXPECT_NE(all.find("Who:       pt-master-0"), std::string::npos) << all;
 }
 
 TEST_F(ExplainLogTest, ANodesRankThatWasDoneHasNotTheExitCodeOfItsLauncher) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "answers/files/recovery.h"
 #include "answers/finding.h"
 #include "api/job/training_summary.h"
 #include "api/object.h"
@@ -105,43 +106,61 @@ void AddAll(const LinesByTime& found, MergedLines& lines) {
   for (const auto& [time, line] : found) lines.Add(*line.first, *line.second, {});
 }
 
-// Finds the lines around the first error of each rank.
+// Finds the lines around the first error of each rank, in the last attempt that had any.
 class FirstErrors {
  public:
   explicit FirstErrors(const AllLogsRequest& request)
-      : ranks_(request.choice.ranks), map_(RankMap::Of(request.job.job)) {}
+      : summary_(request.job.summary),
+        ranks_(request.choice.ranks),
+        map_(RankMap::Of(request.job.job)) {}
 
   void Look(const std::string& instance, const TimedLine& line) {
     std::string_view text = line.text;
     const std::optional<int> rank = RankOf(map_, instance, text);
-    if (!ranks_.empty() && !(rank && Contains(ranks_, *rank))) return;
-    Writer& writer = writers_[{instance, rank}];
-    if (writer.lines.size() == kMostLines) return;
-    writer.lines.push_back(line);
     while (text.ends_with('\n')) text.remove_suffix(1);
-    writer.read.push_back({std::nullopt, std::string(text), writer.read.size()});
+    if (answers::IsRestart(text)) return EndAttempt(instance);
+    if (!ranks_.empty() && !(rank && Contains(ranks_, *rank))) return;
+    writers_[instance][rank].Add(line, text);
   }
 
   // Adds the lines that were found to `lines`, in the order of their times.
-  void AddTo(MergedLines& lines) const {
-    LinesByTime found;
-    for (const auto& [who, writer] : writers_) {
-      const auto [begin, end] = writer.Around();
-      for (size_t i = begin; i < end; ++i) {
-        found.emplace(writer.lines[i].time, std::pair(&who.first, &writer.lines[i]));
-      }
+  void AddTo(MergedLines& lines) {
+    LinesByTime by_time;
+    while (!writers_.empty()) EndAttempt(std::string(writers_.begin()->first));
+    for (const auto& [instance, found] : found_) {
+      for (const TimedLine& line : found) by_time.emplace(line.time, std::pair(&instance, &line));
     }
-    if (found.empty()) base::LogInfo("there is no error in these logs");
-    AddAll(found, lines);
+    if (by_time.empty() && ranks_.empty() && summary_.status == "FAILED") {
+      base::LogInfo("no line of these logs is known to be an error; `muster explain {}` says more",
+                    summary_.name);
+    } else if (by_time.empty()) {
+      base::LogInfo("there is no error in these logs");
+    }
+    AddAll(by_time, lines);
   }
 
  private:
-  static constexpr size_t kMostLines = 200'000;
+  static constexpr size_t kMostLines = 200'000;  // kept of each rank
+  static constexpr ptrdiff_t kMostOfAnError = 1000;
   static constexpr size_t kBefore = 3, kAfter = 3;  // lines shown around an error
 
   struct Writer {
     std::vector<TimedLine> lines;
     std::vector<answers::Line> read;
+    bool has_found = false;
+
+    void Add(const TimedLine& line, std::string_view text) {
+      if (has_found) return;
+      if (lines.size() == kMostLines) {
+        has_found = answers::FirstError(read).has_value();
+        if (has_found) return;
+        // An error may have begun in the last of these.
+        lines.erase(lines.begin(), lines.end() - kMostOfAnError);
+        read.erase(read.begin(), read.end() - kMostOfAnError);
+      }
+      lines.push_back(line);
+      read.push_back({std::nullopt, std::string(text), read.empty() ? 0 : read.back().order + 1});
+    }
 
     std::pair<size_t, size_t> Around() const {
       const auto error = answers::FirstError(read);
@@ -151,9 +170,21 @@ class FirstErrors {
     }
   };
 
+  void EndAttempt(const std::string& instance) {
+    std::vector<TimedLine> found;
+    for (const auto& [rank, writer] : writers_[instance]) {
+      const auto [begin, end] = writer.Around();
+      for (size_t i = begin; i < end; ++i) found.push_back(writer.lines[i]);
+    }
+    if (!found.empty()) found_[instance] = std::move(found);
+    writers_.erase(instance);
+  }
+
+  const api::TrainingSummary& summary_;
   const Ranks& ranks_;  // empty: all
   const RankMap map_;
-  std::map<std::pair<std::string, std::optional<int>>, Writer> writers_;
+  std::map<std::string, std::map<std::optional<int>, Writer>> writers_;  // by instance and rank
+  std::map<std::string, std::vector<TimedLine>> found_;                  // by instance
 };
 
 // The last of the chosen lines of each rank: a server knows only the last of all.

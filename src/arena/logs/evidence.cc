@@ -18,9 +18,9 @@
 #include "answers/log/json_record.h"
 #include "answers/log/pods/described_pod.h"
 #include "answers/loss_watch.h"
-#include "answers/rule.h"
 #include "answers/stall/recorder.h"
 #include "api/gpu_troubles.h"
+#include "api/job/failure_cause.h"
 #include "api/job/pytorch_job.h"
 #include "api/job/replica.h"
 #include "api/kinds.h"
@@ -32,6 +32,7 @@
 #include "arena/folder/left_out.h"
 #include "arena/folder/run_note.h"
 #include "arena/logs/all_logs.h"
+#include "arena/logs/launcher_lines.h"
 #include "arena/logs/pod_log.h"
 #include "arena/logs/rank_lines.h"
 #include "base/strings.h"
@@ -92,29 +93,6 @@ std::optional<base::Time> LastStartOf(const text::Json& pod) {
   if (!program) return std::nullopt;
   if (program->is_running) return program->running_since;
   return EndOf(*program) ? EndOf(*program)->started : std::nullopt;
-}
-
-// Whether the launcher's lines contain a cause: only a launcher sees that a rank ended early or
-// stalled while others waited for it, and muster's own launcher reports a loss that is no longer a
-// number.
-bool Decides(const answers::Rank& launcher) {
-  return std::any_of(launcher.lines.begin(), launcher.lines.end(), [](const answers::Line& line) {
-    const answers::Rule* const rule = answers::RuleForLine(line.text);
-    return rule != nullptr &&
-           (rule->kind == "ended-early" || rule->kind == "hang" || rule->kind == "nan");
-  });
-}
-
-// Whether the log marks the lines of its ranks, so that all others are the launcher's. Without
-// --tee nothing but torchrun's table names ranks, and what the first to fail has printed is among
-// the others; if that one is of another node, it is in the log of that node.
-bool AreMarked(const answers::Evidence& log) {
-  const auto speaks = [](const answers::Rank& of) { return of.rank && !of.lines.empty(); };
-  const auto first = std::find_if(
-      log.ranks.begin(), log.ranks.end(),
-      [&log](const answers::Rank& of) { return of.rank && of.rank == log.first_rank; });
-  if (log.first_rank) return first == log.ranks.end() || speaks(*first);
-  return std::any_of(log.ranks.begin(), log.ranks.end(), speaks);
 }
 
 // Returns the last kMostBytes of a file, in UTF-8.
@@ -253,7 +231,31 @@ class Gathering {
       }
       return;
     }
+    AddEarlierEnd(pod, rank);
     AddLog(pod, is_gone, rank);
+  }
+
+  // How the program ended before its last restart in place, of which its log knows nothing.
+  void AddEarlierEnd(const text::Json& pod, answers::Rank& rank) {
+    const auto program = api::StatusOfTraining(pod);
+    if (!program || !program->terminated || !program->last_terminated) return;
+    const text::Json* const status =
+        text::ItemNamed(pod, {"status", "containerStatuses"}, program->name);
+    const text::Json* const last = status == nullptr ? nullptr : text::Find(*status, {"lastState"});
+    if (last == nullptr) return;
+    rank.attempt += program->restart_count;
+    text::Json earlier = pod;
+    text::Set(earlier, {"status"},
+              text::Object{{"containerStatuses",
+                            text::Array{text::Object{{"name", std::string(program->name)},
+                                                     {"state", *last}}}}});
+    const std::string text = api::FindFirstFailure({&earlier}, has_master_).text;
+    const size_t name = text.find(rank.name);  // "rank 0 (pt-master-0) exited with code 1"
+    const size_t end = name == std::string::npos ? name : text.find(' ', name);
+    if (end == std::string::npos) return;
+    evidence_.earlier_ends.push_back(
+        {program->last_terminated->finished, text.substr(0, end),
+         fmt::format("in attempt {}{}", program->restart_count, text.substr(end))});
   }
 
   static void AddGpus(const text::Json& pod, answers::Rank& rank) {
@@ -317,7 +319,12 @@ class Gathering {
       evidence_.ranks.push_back(std::move(rank));
       return;
     }
-    if (has_ranks && rank.reason == "OOMKilled") {
+    // Its launcher outlived the kill, and has said which rank it was.
+    const bool is_of_one =
+        std::any_of(read.ranks.begin(), read.ranks.end(), [&read](const answers::Rank& of) {
+          return of.rank && of.rank == read.first_rank && of.exit_code == kKilled;
+        });
+    if (has_ranks && rank.reason == "OOMKilled" && !is_of_one) {
       rank.rank.reset();  // the ranks shared the memory, and one kill ended all of them
       evidence_.ranks.push_back(std::move(rank));
       return;
@@ -327,16 +334,27 @@ class Gathering {
         std::any_of(read.ranks.begin(), read.ranks.end(),
                     [](const answers::Rank& of) { return of.rank && of.exit_code.has_value(); });
     const bool are_marked = AreMarked(read);
-    for (answers::Rank& of : read.ranks) {
+    for (const answers::Rank& of : read.ranks) {
       answers::Rank one = rank;
       // Lines that no rank has printed come from the launcher, which mostly repeats the ranks' own
       // words.
-      if (are_marked && !of.rank && !Decides(of)) continue;
+      const bool is_killed_one = rank.reason == "OOMKilled" && is_of_one;
+      if (!of.rank && (is_killed_one || (are_marked && !Decides(of)))) continue;
       if (has_ranks) one.rank = of.rank;
       one.attempt += of.attempt;
       // The launcher has said how its ranks ended: the container's exit code is another's.
       if (of.exit_code || is_told) one.exit_code = of.exit_code;
-      one.lines = std::move(of.lines);
+      if (rank.reason == "OOMKilled" && of.rank != read.first_rank) {
+        one.reason.clear();
+        one.message.clear();
+      }
+      // Its launcher had seen it fail before somebody ended the job.
+      if (one.was_ended_by_us && of.rank && of.rank == read.first_rank) {
+        one.was_ended_by_us = false;
+        one.reason.clear();
+      }
+      one.lines = of.lines;
+      if (of.rank && of.rank == read.first_rank) AddReport(read, one);
       evidence_.ranks.push_back(std::move(one));
     }
     if (read.first_rank) evidence_.first_rank = read.first_rank;

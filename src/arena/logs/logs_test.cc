@@ -346,6 +346,47 @@ TEST_F(LogsTest, FollowWaitsForAnInstanceThatDoesNotRunYet) {
   EXPECT_EQ(ended.exit_code, 0);
 }
 
+TEST_F(LogsTest, TheFirstErrorIsFoundBehindManyLines) {
+  PutJob("Failed", "Failed");
+  std::string body;
+  for (int i = 0; i < 200'500; ++i) body += Stamp(i, "note " + std::to_string(i));
+  body += Stamp(200'500, "Traceback (most recent call last):") +
+          Stamp(200'501, "  File \"/w/a.py\", line 3, in f") + Stamp(200'502, "ValueError: late");
+  cluster_->on_log = [&](const net::Target&) { return FakeLog{.body = body}; };
+  const Ended ended = Run({"logs", "--errors", "pt"}, "muster");
+  EXPECT_NE(ended.out.find("ValueError: late"), std::string::npos) << ended.out << ended.log;
+  cluster_->on_log = [&](const net::Target&) { return FakeLog{.body = Stamp(1, "bye")}; };
+  EXPECT_NE(Run({"logs", "--errors", "pt"}, "muster").log.find("explain pt"), std::string::npos);
+}
+
+TEST_F(LogsTest, WithoutAKnownErrorTheLastWordOfAFailureIsShown) {
+  PutJob("Failed", "Failed");
+  std::string words = "ERROR:root:Training failed: optimizer.lr is missing";
+  cluster_->on_log = [&](const net::Target&) { return FakeLog{.body = Stamp(1, words)}; };
+  EXPECT_NE(Run({"logs", "--errors", "pt"}, "muster").out.find(words), std::string::npos);
+  words = "0 errors, 3 warnings";
+  EXPECT_EQ(Run({"logs", "--errors", "pt"}, "muster").out, "");
+}
+
+TEST_F(LogsTest, TheFirstErrorIsOfTheLastAttempt) {
+  PutJob("Failed", "Failed");
+  const auto raised = [](int at, const std::string& text) {
+    return Stamp(at, "Traceback (most recent call last):") +
+           Stamp(at + 1, "  File \"/w/a.py\", line 3, in f") + Stamp(at + 2, text);
+  };
+  const std::string first = raised(1, "ValueError: first");
+  const std::string restart =
+      Stamp(5, "muster-launch: rank 0 (pid 7) failed, exit code 1: restart 1 of 1");
+  std::string body = first + restart + raised(6, "ValueError: last");
+  cluster_->on_log = [&](const net::Target&) { return FakeLog{.body = body}; };
+  const std::string out = Run({"logs", "--errors", "pt"}, "muster").out;
+  EXPECT_NE(out.find("ValueError: last"), std::string::npos) << out;
+  EXPECT_EQ(out.find("ValueError: first"), std::string::npos) << out;
+  body = first + restart + Stamp(6, "step 1");
+  EXPECT_NE(Run({"logs", "--errors", "pt"}, "muster").out.find("ValueError: first"),
+            std::string::npos);
+}
+
 TEST_F(LogsTest, FollowShowsWhyTheCodeDidNotCome) {
   PutJob("Failed", "Failed");
   text::Json pod = MakePod("pt", "master", 0, "Failed");

@@ -164,7 +164,12 @@ std::optional<RankBar> TakeBar(const RankMap& map, std::string_view instance,
 std::optional<int> RankOf(const RankMap& map, std::string_view instance, std::string_view& line) {
   const auto label = api::ReadRankLabel(line);
   const auto rank = label && !label->is_bar ? RankOf(map, instance, *label) : std::nullopt;
-  if (rank) line = label->text;
+  if (rank) {
+    line = label->text;
+    // PyTorch (since 2.2) marks tracebacks itself, behind the launcher's mark.
+    const auto own = api::ReadRankLabel(line);
+    if (own && !own->is_bar && !own->is_local && own->number == *rank) line = own->text;
+  }
   return rank || map.processes > 1 ? rank : map.RankAt(instance, 0);
 }
 

@@ -56,6 +56,18 @@ TEST_F(ChosenLinesTest, WithAText) {
   EXPECT_EQ(Of({{}, "loss", two_}, {"step 1\nloss 2\n"}, false), "loss 2\n");
 }
 
+TEST(RankOf, TheMarkThatPyTorchAddsIsTakenAwayToo) {
+  const RankMap two{{"j-master-0"}, 2};
+  const auto text = [&](std::string_view line) {
+    EXPECT_EQ(RankOf(two, "j-master-0", line), 1);
+    return std::string(line);
+  };
+  EXPECT_EQ(text("[rank1]:[rank1]: Traceback (most recent call last):"),
+            "Traceback (most recent call last):");
+  EXPECT_EQ(text("[rank1]:[rank1]:   File \"a.py\", line 3"), "  File \"a.py\", line 3");
+  EXPECT_EQ(text("[rank1]:[rank0]: sent to me"), "[rank0]: sent to me");
+}
+
 TEST(RankOf, ByPrefixOrInstance) {
   const RankMap two{{"j-master-0", "j-worker-0"}, 1};
   const RankMap four{{"j-master-0", "j-worker-0"}, 2};

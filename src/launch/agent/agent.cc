@@ -236,12 +236,11 @@ base::Status Agent::StartWorker(int local_rank, const Group& group) {
   spawn.path = executable_;
   spawn.argv = WorkerArguments(options_, executable_, local_rank, has_dashed_local_rank_);
   spawn.env = WorkerEnvironment(options_, environment_, group, local_rank, record.files.error_file);
-  std::optional<uint64_t> stdout_stream;
   TRY_ASSIGN(const base::Fd err, PlanStream(local_rank, 2, record.files, record.stderr_stream));
   base::Fd out;
   const bool is_joint = err && IsJoint(local_rank);
   if (!is_joint) {
-    TRY_ASSIGN(out, PlanStream(local_rank, 1, record.files, stdout_stream));
+    TRY_ASSIGN(out, PlanStream(local_rank, 1, record.files, record.stdout_stream));
   }
   spawn.fds = {{0, 0}, {is_joint ? err.get() : out ? out.get() : 1, 1}, {err ? err.get() : 2, 2}};
   const CpuBinding binding(options_.numa_binding, local_rank, options_.nproc_per_node,
@@ -274,7 +273,6 @@ base::Result<base::Fd> Agent::PlanStream(int local_rank, int fd, const WorkerFil
 
   StreamPlan plan;
   plan.console_fd = is_shown ? fd : 0;
-  plan.keeps_tail = fd == 2;
   plan.ends_with_console = options_.nproc_per_node == 1 && IsJoint(local_rank);
   plan.on_lost_loss = [this, local_rank, attempt = attempt_](const std::string& line) {
     loop_->Post([this, local_rank, attempt, line] {

@@ -227,7 +227,7 @@ class Agent : private rendezvous::RendezvousEvents {
   struct WorkerRecord {
     pid_t pid = 0;
     WorkerFiles files;
-    std::optional<uint64_t> stderr_stream;
+    std::optional<uint64_t> stdout_stream, stderr_stream;
   };
   std::vector<WorkerRecord> workers_;
   std::vector<Failure> failures_;

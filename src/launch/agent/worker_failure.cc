@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "base/strings.h"
 #include "launch/agent/agent.h"
 #include "launch/failure/report_file.h"
 #include "launch/machine/process_tree.h"
@@ -90,7 +91,15 @@ void Agent::CollectFailure(const WorkerEnd& end) {
 }
 
 std::string Agent::TailOf(const WorkerRecord& record) {
-  if (record.stderr_stream) return output_->Tail(*record.stderr_stream);
+  if (record.stderr_stream) {
+    std::string tail = output_->Tail(*record.stderr_stream);
+    if (!record.stdout_stream || !FindTraceback(tail).empty()) return tail;
+    // Some print the traceback to stdout, as their last words.
+    const std::string out = output_->Tail(*record.stdout_stream);
+    const std::string traceback = FindTraceback(out);
+    const bool is_last = !traceback.empty() && base::Trim(out).ends_with(base::Trim(traceback));
+    return is_last ? tail + out : tail;
+  }
   return record.files.stderr_file.empty() ? "" : TailOfFile(record.files.stderr_file);
 }
 

@@ -21,6 +21,8 @@ constexpr size_t kStackLines = 14;
 constexpr size_t kTailLines = 8;
 constexpr size_t kWidestLine = 160;
 constexpr size_t kJudgedLines = 500;
+// A container's message, from which the job's status is read, is the last 4 KiB of its log.
+constexpr size_t kLongestCause = 600;
 constexpr std::string_view kHeader = "Traceback (most recent call last):\n";
 
 constexpr std::string_view kWhatKeepsWaiting =
@@ -78,13 +80,13 @@ std::string AsPart(std::string_view advice) {
 }
 
 // Sets the kind and the advice by what the worker printed, if a rule decides them. `text` is the
-// part of `tail` that ended it.
-void Judge(const std::string& text, const std::string& tail, int exit_code,
-           Explanation& explanation) {
+// part of `tail` that ended it. Returns the line that decides; "" if a rule does not.
+std::string Judge(const std::string& text, const std::string& tail, int exit_code,
+                  Explanation& explanation) {
   if (const KnownError* const known = FindKnownError(text)) {
     explanation.kind = known->kind;
     explanation.advice = known->advice;
-    return;
+    return "";
   }
   answers::Rank rank;
   rank.exit_code = exit_code;
@@ -98,10 +100,11 @@ void Judge(const std::string& text, const std::string& tail, int exit_code,
       finding = std::move(whole);
     }
   }
-  if (!finding || finding->kind == answers::kUnknown || finding->kind == "exception") return;
-  if (finding->level == answers::Level::kPeerLost && IsOfAnyConnection(finding->line)) return;
+  if (!finding || finding->kind == answers::kUnknown || finding->kind == "exception") return "";
+  if (finding->level == answers::Level::kPeerLost && IsOfAnyConnection(finding->line)) return "";
   explanation.kind = finding->kind;
   explanation.advice = AsPart(finding->advice_text);
+  return finding->line;
 }
 
 std::string TracebackText(const Failure& failure) {
@@ -223,8 +226,9 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
     explanation = ExplainSignal(root);
     if (explanation.kind == "signal" && root.exit_code == -SIGABRT) {
       // A program that aborts has said why.
-      Judge(base::Join(LastLines(root.stderr_tail, kTailLines), "\n"), root.stderr_tail,
-            ExitCodeOf(root), explanation);
+      const std::string said = Judge(base::Join(LastLines(root.stderr_tail, kTailLines), "\n"),
+                                     root.stderr_tail, ExitCodeOf(root), explanation);
+      if (said.find("ssertion") != std::string::npos) explanation.cause = said;
     }
   } else {
     explanation.cause = CauseOf(root, traceback);
@@ -286,7 +290,7 @@ std::string ExplainText(const std::vector<Failure>& failures, const FailureConte
   std::string text = fmt::format("{}: rank {} of {} failed first (local rank {}, {}host {})\n",
                                  context.title, root.rank, context.world_size, root.local_rank,
                                  root.pid == 0 ? "" : fmt::format("pid {}, ", root.pid), root.host);
-  text += fmt::format("  why       : {}\n", explanation.cause);
+  text += fmt::format("  why       : {}\n", base::OneLine(explanation.cause, kLongestCause));
   if (!root.crash.empty()) text += fmt::format("  where     : {}\n", root.crash);
   for (size_t i = 0; i < explanation.evidence.size(); ++i) {
     text +=

@@ -41,6 +41,25 @@ TEST(RootCause, IsTheFirstByWholeSecondsThenByDiscovery) {
   EXPECT_EQ(FindRootCause({FailureOf(0, 1, 10), reported}), 1U);
 }
 
+TEST(Failure, AnAssertionThatAbortedItIsItsCause) {
+  Failure failure = FailureOf(1, -SIGABRT, 10);
+  failure.stderr_tail = "step 1\npython3: k.cc:4: void go(): Assertion `n > 0' failed.\n";
+  EXPECT_EQ(Explain(failure, {}).cause, "python3: k.cc:4: void go(): Assertion `n > 0' failed.");
+  EXPECT_EQ(Explain(failure, {}).kind, "native-crash");
+}
+
+// The job's status is read from the last 4 KiB.
+TEST(Failure, ALongMessageDoesNotPushTheRankOutOfTheReport) {
+  Failure failure = FailureOf(1, 1, 10);
+  failure.stderr_tail =
+      "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n"
+      "ValueError: " +
+      std::string(5000, 'x') + "\n";
+  const std::string text = ExplainText({failure}, {});
+  EXPECT_LT(text.size(), 2000U);
+  EXPECT_NE(text.find("  why       : ValueError: xxx"), std::string::npos);
+}
+
 TEST(RootCause, IsNeverOneThatTheLauncherEnded) {
   Failure stopped = FailureOf(0, -SIGTERM, 1);
   stopped.was_stopped_by_us = true;

@@ -211,11 +211,9 @@ void Output::OnReadable(Stream& stream) {
 
 void Output::Carry(Stream& stream, std::string_view bytes) {
   if (stream.file) WriteFile(stream, bytes);
-  if (stream.plan.keeps_tail) {
-    stream.tail += bytes.substr(bytes.size() - std::min(bytes.size(), kTailBytes));
-    if (stream.tail.size() > 2 * kTailBytes) {
-      stream.tail.erase(0, stream.tail.size() - kTailBytes);
-    }
+  stream.tail += bytes.substr(bytes.size() - std::min(bytes.size(), kTailBytes));
+  if (stream.tail.size() > 2 * kTailBytes) {
+    stream.tail.erase(0, stream.tail.size() - kTailBytes);
   }
   NoteLastLine(stream, bytes);
   if (stream.plan.on_lost_loss) {
@@ -391,10 +389,10 @@ void Output::End(uint64_t id) {
     sink->AppendPart(id, stream.plan.prefix, stream.held);
     sink->Flush();
   }
-  if (stream.plan.keeps_tail) {
-    if (stream.tail.size() > kTailBytes) {
-      stream.tail.erase(0, stream.tail.find('\n', stream.tail.size() - kTailBytes) + 1);
-    }
+  if (stream.tail.size() > kTailBytes) {
+    stream.tail.erase(0, stream.tail.find('\n', stream.tail.size() - kTailBytes) + 1);
+  }
+  {
     const std::scoped_lock lock(mutex_);
     tails_[id] = std::move(stream.tail);
   }

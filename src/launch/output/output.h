@@ -28,7 +28,6 @@ struct StreamPlan {
   std::string file;                  // "" for none
   std::vector<std::string> filters;  // lines that contain one of them go to filter_file too
   std::string filter_file;
-  bool keeps_tail = false;  // for Tail
   // When nobody reads the console any more, nobody reads the pipe, as without a launcher.
   bool ends_with_console = false;
   // If set: called in the output thread, once, with a line whose loss is NaN or infinite.
@@ -53,7 +52,7 @@ class Output {
   void WhenDrained(std::function<void()> done);
   // Calls `done` in this thread once the stream has ended, which may be at once.
   void WhenEnded(uint64_t id, std::function<void()> done);
-  // The last whole lines of an ended stream that keeps them.
+  // The last whole lines of an ended stream.
   std::string Tail(uint64_t id);
   // Writes the launcher's own text to stderr, never inside a worker's line, in the order of the
   // calls. Does not wait: while nobody reads the console, it is not written.

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <string_view>
 
+#include "answers/witness_line.h"
 #include "api/names.h"
 #include "api/stop_on_nan.h"
 #include "base/file.h"
@@ -250,6 +251,8 @@ void ContainerRun::OnExit(int wait_status, bool is_killed_by_us) {
     kill_note_ = fmt::format("it used more memory than its limit of {}",
                              FormatMemory(spec_.memory_limit.value_or(0)));
   }
+  const bool is_podmans = spec_.memory_limit && !spec_.podman_name.empty();
+  if (is_oom && kill_note_.empty() && !is_podmans) kill_note_ = answers::kNoMemoryAround;
   const auto started_at = state_.started_at;
   const bool is_for_memory = is_sigkill && !kill_note_.empty() && !has_lost_loss_ && !is_for_stall;
   state_ = DescribeEnd(wait_status, is_oom || is_for_memory);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "answers/witness_line.h"
 #include "base/strings.h"
 #include "local/node/pod/pod_processes.h"
 #include "local/node/pod/shim_client.h"
@@ -583,6 +584,7 @@ TEST_F(ShimTest, DistinguishesAnOutOfMemoryKillFromOthers) {
   EXPECT_EQ(report.containers[0].state.reason, "OOMKilled");
   EXPECT_EQ(report.containers[0].state.exit_code, 137);
   EXPECT_EQ(report.containers[0].state.signal, SIGKILL);
+  EXPECT_NE(report.containers[0].state.message.find(answers::kNoMemoryAround), std::string::npos);
   EXPECT_EQ(behind_a_shell.containers[0].state.reason, "OOMKilled");
   EXPECT_EQ(behind_a_shell.containers[0].state.exit_code, 137);
 }

@@ -1,0 +1,47 @@
+#include "arena/logs/launcher_lines.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "answers/finding.h"
+#include "answers/rule.h"
+
+namespace arena {
+
+bool Decides(const answers::Rank& launcher) {
+  return std::any_of(launcher.lines.begin(), launcher.lines.end(), [](const answers::Line& line) {
+    const answers::Rule* const rule = answers::RuleForLine(line.text);
+    return rule != nullptr &&
+           (rule->kind == "ended-early" || rule->kind == "hang" || rule->kind == "nan");
+  });
+}
+
+bool AreMarked(const answers::Evidence& log) {
+  const auto speaks = [](const answers::Rank& of) { return of.rank && !of.lines.empty(); };
+  const auto first = std::find_if(
+      log.ranks.begin(), log.ranks.end(),
+      [&log](const answers::Rank& of) { return of.rank && of.rank == log.first_rank; });
+  if (log.first_rank) return first == log.ranks.end() || speaks(*first);
+  return std::any_of(log.ranks.begin(), log.ranks.end(), speaks);
+}
+
+void AddReport(const answers::Evidence& log, answers::Rank& rank) {
+  constexpr std::string_view kWhy = "  why       : ";
+  for (const answers::Rank& launcher : log.ranks) {
+    const auto why =
+        std::find_if(launcher.lines.begin(), launcher.lines.end(),
+                     [](const answers::Line& line) { return line.text.starts_with(kWhy); });
+    if (launcher.rank || why == launcher.lines.begin() || why == launcher.lines.end()) continue;
+    const std::string_view said = std::string_view(why->text).substr(kWhy.size());
+    const bool is_raised =
+        std::any_of(rank.lines.begin(), rank.lines.end(),
+                    [said](const answers::Line& line) { return line.text == said; });
+    const auto found = is_raised ? answers::FindInRank(rank) : std::nullopt;
+    if (found && found->kind == answers::kUnknown) {
+      rank.lines.insert(rank.lines.end(), why - 1, why + 1);
+      return;
+    }
+  }
+}
+
+}  // namespace arena
