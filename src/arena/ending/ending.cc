@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <utility>
+#include <optional>
 
 #include "api/object.h"
 #include "base/log.h"
@@ -58,24 +58,29 @@ void Ending::Await(JobWatch& watch, const std::string& job,
   has_awaited_ = true;
   const auto end = context_.clock.Steady() + kPatience;
   SetWake([&watch] { watch.Wake(); });
-  size_t count = 0;
-  size_t said_count = 0;
-  const auto is_over = [&] { return count == 0 || IsLeft(); };
+  std::optional<size_t> count, said;  // nullopt: the server has not said it yet
+  const auto is_over = [&] { return count == size_t{0} || IsLeft(); };
+  base::Status refused;
   std::chrono::milliseconds wait = kMoment;
-  for (;;) {
+  for (bool is_first = true;; is_first = false) {
     const bool has_news = watch.Wait(wait, [&](const JobWatch::Snapshot& now) {
       count = left(now);
-      return is_over() || (said_count != 0 && count != said_count);
+      return is_over() || (!is_first && count != said);
     });
-    const bool is_first_word = std::exchange(said_count, count) == 0;
-    if (is_over() || (!has_news && !is_first_word)) break;
-    Say(count, job);
+    refused = watch.Refusal();
+    if (is_over() || !refused || (!has_news && !is_first)) break;
+    if (count) Say(*count, job);
+    said = count;
     wait = std::chrono::ceil<std::chrono::milliseconds>(end - context_.clock.Steady());
   }
   SetWake(nullptr);
-  if (!is_over()) {
-    base::LogWarn("{} of the job {} {} still ending", Instances(count), job,
-                  count == 1 ? "is" : "are");
+  if (is_over()) return;
+  if (count) {
+    base::LogWarn("{} of the job {} {} still ending", Instances(*count), job,
+                  *count == 1 ? "is" : "are");
+  } else {
+    base::LogWarn("whether the instances of the job {} have ended is not known: {}", job,
+                  refused ? "the cluster does not say" : refused.error().message);
   }
 }
 

@@ -27,8 +27,8 @@ class Ending {
   Ending& operator=(const Ending&) = delete;
 
   // Blocks until `left`, the number of instances of `job` that have not ended, is 0, the user stops
-  // waiting, or kPatience is over, which is a warning. Says so if it takes more than a moment.
-  // `left` runs under the watch's lock.
+  // waiting, kPatience is over, or the server refuses to say; the last two are warnings. Says so if
+  // it takes more than a moment. `left` runs under the watch's lock.
   void Await(JobWatch& watch, const std::string& job,
              const std::function<size_t(const JobWatch::Snapshot&)>& left);
 

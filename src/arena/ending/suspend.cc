@@ -82,6 +82,7 @@ base::Status SetSuspended(cluster::Client& client, const Context& context, const
   if (api::IsDeleting(job.job)) {
     return Fail(Code::kInvalidArgument, fmt::format("the job {} is being deleted", name));
   }
+  if (is_suspended && flags.force && job.hidden_pods) return base::Fail(*job.hidden_pods);
   // Resuming a job by hand also ends its wait for other jobs.
   const bool waits = !api::AwaitedBy(job.job).empty();
   const bool is_so_already = IsSuspended(job.job) == is_suspended && !waits;

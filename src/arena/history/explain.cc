@@ -161,6 +161,7 @@ base::Result<int> ExplainRun(Context& context, const ExplainFlags& flags, Format
   AddWordsOfKueue(*client, run.job);
   AddWordsOfAbsentPods(*client, run.job);
   AddWordsOfReplacedPods(*client, run.job);
+  if (run.job.hidden_pods && !flags.bundle.empty()) return base::Fail(*run.job.hidden_pods);
   const std::string& name = run.job.summary.name;
   const std::string folder = RunFolderOf(run.job.job, context.environment);
   Explained of;
@@ -168,6 +169,9 @@ base::Result<int> ExplainRun(Context& context, const ExplainFlags& flags, Format
   std::optional<EndedTrial> ended;
   if (of.trial) ended = EvidenceToRead(*of.trial, folder);
   of.judged = VerdictOf(*client, context, run, ended ? &*ended : nullptr);
+  if (run.job.hidden_pods) {
+    of.judged.verdict.missing.push_back("the instances: " + run.job.hidden_pods->message);
+  }
   of.head = fmt::format("{} ({}) {}", name, run.id(), run.job.summary.status);
   auto well = NotFailed(run);
   if (of.trial) {

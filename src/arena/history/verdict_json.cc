@@ -70,6 +70,9 @@ std::optional<std::string> NotFailed(const RunRecord& run) {
   const api::TrainingSummary& summary = run.job.summary;
   if (summary.status == "FAILED" || summary.status == kDeletedStatus) return std::nullopt;
   if (!summary.reason.empty()) return summary.reason;
+  if (run.job.hidden_pods && summary.status != "SUCCEEDED") {
+    return "its instances, which may have failed, are not known";
+  }
   const auto& pods = run.job.pods;
   const bool has_failed_pod = std::any_of(
       pods.begin(), pods.end(), [](const text::Json& pod) { return api::Phase(pod) == "Failed"; });

@@ -205,7 +205,7 @@ void AddReplacedPod(cluster::Client& client, const api::PyTorchJob& parsed, Trai
 void AddWordsOfReplacedPods(cluster::Client& client, TrainingJob& job) {
   const api::TrainingSummary& summary = job.summary;
   const bool waits = summary.status == "PENDING";
-  if (!summary.reason.empty() || (!waits && summary.status != "RUNNING")) return;
+  if (job.hidden_pods || !summary.reason.empty() || (!waits && summary.status != "RUNNING")) return;
   // What the successor waits for counts more.
   const bool is_known =
       std::any_of(summary.instances.begin(), summary.instances.end(),
@@ -224,7 +224,8 @@ void AddWordsOfAbsentPods(cluster::Client& client, TrainingJob& job) {
   const auto parsed = api::ParsePyTorchJob(job.job);
   if (!parsed) return;
   if (has_failed) return AddExit(client, *parsed, job);
-  const bool lacks_pods = static_cast<int64_t>(job.pods.size()) < parsed->TotalReplicas();
+  const bool lacks_pods =
+      !job.hidden_pods && static_cast<int64_t>(job.pods.size()) < parsed->TotalReplicas();
   if (lacks_pods) AddPodInTheWay(client, job);
   if (job.summary.reason.empty() && summary.status == "PENDING") AddServiceInTheWay(client, job);
 }

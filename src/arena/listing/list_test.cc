@@ -250,7 +250,16 @@ TEST_F(ListTest, WhoMayNotListPodsSeesJobsAndMaySuspendThem) {
   EXPECT_NE(listed.log.find("the instances are not known: pods is forbidden"), std::string::npos)
       << listed.log;
   EXPECT_NE(Run({"get", "pt"}, "muster").out.find("STATUS: RUNNING"), std::string::npos);
-  EXPECT_EQ(Run({"suspend", "pt", "--wait=false"}, "muster").exit_code, 0);
+  EXPECT_EQ(Run({"suspend", "pt", "--force"}, "muster").exit_code, 1);
+  const Ended suspended = Run({"suspend", "pt"}, "muster");
+  EXPECT_EQ(suspended.exit_code, 0);
+  EXPECT_NE(suspended.log.find("whether the instances of the job pt have ended is not known"),
+            std::string::npos)
+      << suspended.log;
+  const Ended explained = Run({"explain", "pt", "-o", "json"}, "muster");
+  EXPECT_NE(explained.out.find("the instances: pods is forbidden"), std::string::npos)
+      << explained.out;
+  EXPECT_EQ(explained.out.find("nothing has failed yet"), std::string::npos) << explained.out;
   for (const char* const verb : {"logs", "report"}) {
     EXPECT_EQ(Run({verb, "pt"}, "muster").exit_code, 1) << verb;
   }

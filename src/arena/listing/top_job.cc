@@ -28,6 +28,7 @@ base::Status ShowJob(cluster::Client& client, const Context& context, const TopJ
   const std::string namespace_name = context.Namespace();
   TRY_ASSIGN(TrainingJob job, FindJobOfType(client, context, namespace_name, call.args[0],
                                             flags.type, Pods::kIfAllowed));
+  if (!flags.instance.empty() && job.hidden_pods) return base::Fail(*job.hidden_pods);
   if (!flags.instance.empty() && job.Pod(flags.instance) == nullptr) {
     return base::Fail(base::Code::kNotFound,
                       fmt::format("invalid instance name {} in job {},please use '{} get {}' to "
