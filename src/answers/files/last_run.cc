@@ -59,9 +59,9 @@ void KeepLastRun(std::vector<Split>& lines) {
       host_before = std::exchange(host, "");
       has_table = has_end = false;
     }
-    has_end = has_end || text.find(kTracebackHeader) != text.npos || MentionsFailure(text) ||
-              ReportsSuccess(text);
     has_table = has_table || text.find(kTable) != text.npos;
+    has_end = has_end || has_table || text.find(kTracebackHeader) != text.npos ||
+              MentionsFailure(text) || ReportsSuccess(text);
     if (has_table && text.starts_with(kHost)) host = text;
   }
   if (is_by_table && (host.empty() || host != host_before)) return;  // the log of another node
