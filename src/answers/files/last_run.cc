@@ -49,15 +49,18 @@ void KeepLastRun(std::vector<Split>& lines) {
     const std::string_view text = lines[i].line.text;
     if (!lines[i].pod.empty()) return;
     const std::string_view script = ScriptBehindPrompt(text);
-    // Behind another program's run, the last one may be a test that has nothing to say.
+    // A program that runs between or behind others may be a test, which has nothing to say.
     const bool is_again = !script.empty() && script == script_before;
-    if (!script.empty()) script_before = script;
     const bool is_after_table = has_table && StartsSeveral(text);
-    if (is_again || is_after_table || (has_end && text.starts_with(kNohup))) {
+    if (is_after_table || (has_end && (is_again || text.starts_with(kNohup)))) {
       first = i;
       is_by_table = is_after_table;
       host_before = std::exchange(host, "");
       has_table = has_end = false;
+    }
+    if (!script.empty()) {
+      script_before = script;
+      has_end = false;
     }
     has_table = has_table || text.find(kTable) != text.npos;
     has_end = has_end || has_table || text.find(kTracebackHeader) != text.npos ||
