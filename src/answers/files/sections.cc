@@ -37,10 +37,10 @@ class Sections {
   void Add(std::string_view line) { sections_[current_].text.append(line).push_back('\n'); }
 
   std::vector<Section> Take() {
+    if (sections_.size() > kMost) return {};
     std::erase_if(sections_, [](const Section& one) {
       return one.name.empty() && base::Trim(one.text).empty();
     });
-    if (sections_.size() > kMost) sections_.clear();
     return std::move(sections_);
   }
 
@@ -153,7 +153,7 @@ bool IsOfGrep(const Texts& lines) {
 
 using Headings = std::map<size_t, std::string_view>;
 
-constexpr size_t kMostBefore = 3;  // full lines before the first heading
+constexpr size_t kMostAbove = 3;  // full lines before the first heading
 
 bool IsFull(std::string_view line) { return !IsEmptyLine(line) && !line.starts_with("```"); }
 
@@ -191,7 +191,7 @@ Headings HeadingsIn(const Texts& lines) {
     const bool is_like = headings.empty() || IsSameButNumbers(headings.begin()->second, name);
     if (name.empty() || !is_like) {
       (headings.empty() ? before : below) += IsFull(lines[i]);
-      if (headings.empty() && before > kMostBefore) return {};
+      if (headings.empty() && before > kMostAbove) return {};
       continue;
     }
     const auto rank = IsLogsName(name) ? std::nullopt : RankOfHeading(name);
@@ -212,7 +212,7 @@ Headings HeadingsOfFiles(const Texts& lines) {
   for (size_t i = 0; i < lines.size(); ++i) {
     if (const std::string_view name = NameOfFile(lines, i); !name.empty()) headings[i] = name;
     before += headings.empty() && IsFull(lines[i]) && base::Trim(lines[i]) != kRuler;
-    if (before > kMostBefore) return {};
+    if (before > kMostAbove) return {};
   }
   return headings;
 }

@@ -71,7 +71,7 @@ bool RankLog::IsLoneLastLine(size_t line) const {
 // torchrun says below them that a process failed.
 bool RankLog::IsOfOthers(const std::vector<size_t>& work) const {
   constexpr size_t kMost = 12;
-  constexpr std::string_view kEnd = "exitcode";
+  static constexpr std::string_view kEnd = "exitcode";
   const std::vector<Frame>& frames = chains_.back().raised.back().frames;
   const bool has_ended = !frames.empty() && frames.front().function == "<module>" &&
                          rank_.lines[chains_.back().begin].text == kTracebackHeader;

@@ -201,9 +201,9 @@ TEST(LogLine, NamesOfServicesPodsAndPrograms) {
 
 TEST(LogLine, NamespacesAndStreamsStandBeforeSeveralLines) {
   const auto pods = [](std::vector<std::string_view> lines) {
-    std::vector<std::string> pods;
-    for (const LogLine& line : ReadLogLines(std::move(lines))) pods.push_back(line.pod);
-    return pods;
+    std::vector<std::string> names;
+    for (const LogLine& line : ReadLogLines(std::move(lines))) names.push_back(line.pod);
+    return names;
   };
   using Pods = std::vector<std::string>;
   EXPECT_EQ(pods({"ml sam-worker-0 pytorch x", "ml sam-worker-1 pytorch y"}),

@@ -211,12 +211,12 @@ bool HasARecordOnEachLine(std::string_view text) {
 }
 
 // The texts of several lines, and what says why something failed.
-struct Texts {
+struct LongTexts {
   std::string lines;
   bool has_several = false;
 };
 
-void AddTexts(const Json& value, std::string_view key, Texts& texts) {
+void AddTexts(const Json& value, std::string_view key, LongTexts& texts) {
   constexpr auto kFewestLines = 3;
   static constexpr auto kReasons =
       std::to_array<std::string_view>({"error", "message", "reason", "exception"});
@@ -247,7 +247,7 @@ void AddTexts(const Json& value, std::string_view key, Texts& texts) {
 
 std::string TextsOfDocument(std::string_view text) {
   text = base::Trim(text);
-  Texts texts;
+  LongTexts texts;
   const bool may_be =
       text.size() <= kLargestDocument && ((text.starts_with('{') && text.ends_with('}')) ||
                                           (text.starts_with('[') && text.ends_with(']')) ||
