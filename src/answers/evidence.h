@@ -65,6 +65,7 @@ struct Evidence {
   std::vector<Fact> earlier_ends{};
   // the rank that failed first, according to torchrun; used if there are no times
   std::optional<int> first_rank{};
+  std::string other_jobs{};  // whose logs were left out: "bert, t5"; "" of none
 };
 
 }  // namespace answers

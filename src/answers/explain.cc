@@ -250,6 +250,10 @@ Verdict Explain(const Evidence& evidence) {
     verdict.missing.push_back(fmt::format("the log of {}{}{}", NameOf(rank),
                                           rank.why_no_log.empty() ? "" : ": ", rank.why_no_log));
   }
+  if (!evidence.other_jobs.empty()) {
+    verdict.missing.push_back(
+        fmt::format("the logs of other jobs, which were left out: {}", evidence.other_jobs));
+  }
   const std::vector<Claim> claims = ClaimsOf(evidence);
   if (claims.empty()) {
     TakeLastWords(verdict, evidence);

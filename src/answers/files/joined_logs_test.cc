@@ -69,10 +69,49 @@ TEST(JoinedLogs, HeadingsWithinALogAreNotOfLogs) {
       SplitSections(std::string(kStepsText) + kStepsText + JoinedBy("=== rank # ===")).empty());
   EXPECT_TRUE(SplitSections(JoinedBy("=== rank # ===") + JoinedBy("=== rank # ===")).empty());
   EXPECT_TRUE(SplitSections(std::string(kStepsText) + kRaisedText).empty());
+  const std::string last = std::string(kStepsText) + kRaisedText;
+  for (const char* const heading :
+       {"==> epoch {} <==", "==> Starting {} <==", "=== LoRA rank {} ===", "--- low rank {} ---",
+        "=== rank 0: epoch {} ===", "=== rank 0 (epoch {}) ===", "=== rank {}: epoch 1 ==="}) {
+    std::string epochs;
+    for (int i = 0; i < 3; ++i) {
+      epochs += fmt::format(fmt::runtime(heading), i) + "\n" + kStepsText + "a line\n";
+    }
+    EXPECT_TRUE(SplitSections(epochs + last).empty()) << heading;
+    EXPECT_EQ(TellJoined({{"out", epochs + last}}).rank, std::nullopt) << heading;
+  }
+  std::string devices;
+  for (int rank = 0; rank < 2; ++rank) {
+    devices += fmt::format("=== rank {} ===\nhost gpu-01\ndevice H100\nmemory 79 GiB\n", rank);
+  }
+  EXPECT_TRUE(SplitSections(devices + last).empty()) << "the last one is no log of its own";
+  std::string words;
+  for (int i = 0; i < 60; ++i) words += "some word\n";
+  EXPECT_TRUE(SplitSections(devices + words).empty());
+  EXPECT_FALSE(SplitSections(devices).empty());
+  EXPECT_TRUE(SplitSections(words + "==> rank_0.log <==\n" + kStepsText).empty());
+  EXPECT_EQ(TellJoined({{"rank_3.log", "==> epoch 1 <==\nx\n==> epoch 2 <==\n" + last}}).rank, 3);
+}
+
+TEST(JoinedLogs, SectionsKeepTheirEmptyLines) {
+  const auto parts = SplitSections("==> rank_0.log <==\na\n\nb\n==> rank_1.log <==\nc\n");
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0].text, "a\n\nb\n");
+}
+
+TEST(JoinedLogs, HoweverManySectionsThereAre) {
+  const auto tail = [](int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += fmt::format("==> rank_{}.log <==\nx\n", i);
+    return text;
+  };
+  EXPECT_EQ(SplitSections(tail(1024)).size(), 1024U);
+  EXPECT_TRUE(SplitSections(tail(5000)).empty());
 }
 
 TEST(JoinedLogs, GrepNamesTheFileOfEachLine) {
-  for (const char* const mark : {"attempt_0/#/stderr.log:", "logs/rank_#.log:7:"}) {
+  for (const char* const mark :
+       {"attempt_0/#/stderr.log:", "logs/rank_#.log:7:", "logs/rank_#.log:7:10:11:04,123 "}) {
     std::string log;
     for (int rank = 0; rank < 3; ++rank) {
       const std::string_view text = rank == 1 ? kRaisedText : kPeerLostText;
@@ -87,6 +126,14 @@ TEST(JoinedLogs, GrepNamesTheFileOfEachLine) {
     EXPECT_EQ(told.kind, "exception") << log;
     EXPECT_EQ(told.rank, 1) << log;
   }
+}
+
+TEST(JoinedLogs, GrepsLinesKeepTheirTimes) {
+  const auto parts =
+      SplitSections("r_0.log:10:11:04,123 a\nr_0.log:10:11:05,123 b\nr_1.log:12:10:11:04 c\n");
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0].text, "10:11:04,123 a\n10:11:05,123 b\n");
+  EXPECT_EQ(parts[1].text, "10:11:04 c\n");
 }
 
 TEST(JoinedLogs, TheLastRunCounts) {
@@ -112,6 +159,24 @@ TEST(JoinedLogs, TheLastRunCounts) {
   EXPECT_EQ(TellJoined({{"all.out", nodes}}).rank, 1);
   const std::string other = "$ python train.py\n[rank1]: KeyError: 'k'\n$ python env.py\nok\n";
   EXPECT_EQ(TellJoined({{"out", other}}).rank, 1);
+  const std::string check = "$ python check.py\nok\n";
+  const std::string failed = "$ torchrun train.py\n[rank1]: KeyError: 'k'\n";
+  for (const std::string& runs : {check + failed + check, failed + check + check}) {
+    EXPECT_EQ(TellJoined({{"out", runs}}).rank, 1) << "another program's run";
+  }
+  for (const std::string hint : {"  $ python train.py\nor\n  $ python train.py --fresh\nbye\n",
+                                 "# python train.py\n# python train.py\nbye\n",
+                                 "To resume:\n  # python train.py\n  # python train.py\nbye\n"}) {
+    EXPECT_EQ(TellJoined({{"out", "[rank1]: KeyError: 'k'\n" + hint}}).rank, 1) << hint;
+  }
+  const std::string nohup = "nohup: ignoring input\n";
+  EXPECT_EQ(TellJoined({{"out", nohup + "[rank1]: using cuda:1\n" + nohup +
+                                    "[rank0]: using cuda:0\n[rank1]: KeyError: 'k'\n"}})
+                .rank,
+            1);
+  EXPECT_EQ(ReadLogs({{"out", nohup + "starts a\n" + nohup + "starts b\n"}}).ranks[0].lines.size(),
+            4U)
+      << "two that run at once";
 }
 
 TEST(JoinedLogs, OneOfSeveralJobsIsExplained) {
@@ -134,7 +199,56 @@ TEST(JoinedLogs, OneOfSeveralJobsIsExplained) {
   EXPECT_EQ(indexed.rank, 1);
   EXPECT_TRUE(IsOfJob("describe-gpt", "gpt"));
   EXPECT_FALSE(IsOfJob("gpt2", "gpt"));
-  EXPECT_EQ(JobOf("llm-workers-0-5-q1r2s"), "llm-workers");
+  EXPECT_EQ(JobOf("llm-workers-0-5-q1r2s"), "llm") << "a JobSet's jobs are one";
+  EXPECT_TRUE(IsOfJob(JobOf("gpt-dataset-initializer-0-0-abcde"), JobOf("gpt-node-0-1-x7f2k")));
+  EXPECT_EQ(JobOf("cpu-node-1"), "") << "a host";
+  EXPECT_EQ(JobOf("rc-small-worker-x1y2z"), "") << "a pod of KubeRay";
+  EXPECT_EQ(JobOf("sam-worker-"), "");
+}
+
+TEST(JoinedLogs, TheJobsThatWereLeftOutAreNamed) {
+  const Evidence evidence = ReadLogs({{"bert-worker-0.log", kStepsText},
+                                      {"gpt-worker-0.log", kRaisedText},
+                                      {"t5-worker-0.log", kStepsText}});
+  const auto missing = Explain(evidence).missing;
+  ASSERT_EQ(missing.size(), 1U);
+  EXPECT_EQ(missing[0], "the logs of other jobs, which were left out: bert, t5");
+}
+
+TEST(JoinedLogs, OfJobsThatFailedWithoutTimesNoneIsLeftOut) {
+  const auto prefixed = [](const std::string& prefix) {
+    std::string lines;
+    for (std::string_view text = kRaisedText; !text.empty();) {
+      const size_t end = text.find('\n') + 1;
+      lines += prefix + std::string(text.substr(0, end));
+      text.remove_prefix(end);
+    }
+    return lines;
+  };
+  const auto names = [](const std::string& log) {
+    std::vector<std::string> pods;
+    for (const Rank& rank : ReadLogs({{"all.log", log}}).ranks) pods.push_back(rank.name);
+    return pods;
+  };
+  EXPECT_EQ(names(prefixed("data-worker-1  | ") + prefixed("train-worker-1  | ")).size(), 2U);
+  EXPECT_EQ(names(prefixed("cpu-node-1: ") + prefixed("gpu-node-2: ")).size(), 2U);
+  const std::string early = prefixed("[pod/a-worker-0/main] 2026-03-02T10:11:04Z ");
+  const std::string late = prefixed("[pod/b-worker-0/main] 2026-03-02T10:11:05Z ");
+  EXPECT_EQ(names(late + early), std::vector<std::string>{"a-worker-0"});
+}
+
+TEST(JoinedLogs, AnExceptionThatTorchrunsProcessSurvivedDidNotEndIt) {
+  const std::string log =
+      "Setting OMP_NUM_THREADS environment variable for each process to be 1 in default\n"
+      "step 100 loss 0.5\n" +
+      std::string(kRaisedText) + "step 200 loss 0.4\nstep 300 loss 0.4\n";
+  const std::string cancelled =
+      "slurmstepd: error: *** JOB 1 ON n1 CANCELLED AT 2026-03-02T10:11:04 DUE TO TIME LIMIT ***\n";
+  EXPECT_EQ(TellJoined({{"out", log + cancelled}}).kind, "deadline");
+  const std::string agent =
+      "E0320 01:57:20.826000 31 torch/distributed/elastic/multiprocessing/api.py:984] failed "
+      "(exitcode: 1) local_rank: 2 (pid: 33) of binary: /usr/bin/python3\n";
+  EXPECT_EQ(TellJoined({{"out", log + agent}}).kind, "exception");
 }
 
 TEST(JoinedLogs, TextsOfAServiceAreLogs) {

@@ -8,8 +8,10 @@
 
 #include "answers/finding.h"
 #include "answers/log/pods/described_pod.h"
+#include "answers/log/pods/file_rank.h"
 #include "answers/log/pods/pod_ranks.h"
 #include "answers/rank_number.h"
+#include "base/strings.h"
 
 namespace answers {
 namespace {
@@ -55,25 +57,35 @@ LinesOfJob LinesOfJobs(const std::vector<File>& files) {
 
 std::string_view JobOf(std::string_view name) {
   constexpr size_t kSuffix = 6;  // "-x7f2k"
-  if (const std::string_view job = JobOfPod(name); !job.empty()) return job;
+  const std::string_view job_of_pod = JobOfPod(name);
   name = NameOfLog(name);
+  if (!job_of_pod.empty()) {
+    const std::string_view role = name.substr(job_of_pod.size());
+    const size_t number = role.find('-', 1) + 1;
+    const bool has_number = number < role.size() && base::IsDigit(role[number]);
+    const bool is_pod = role.starts_with("-node-") ? RankOfNode(name).has_value()
+                                                   : has_number || role.starts_with("-launcher-");
+    if (is_pod) return job_of_pod;
+  }
   const bool has_suffix =
       name.size() > kSuffix && name[name.size() - kSuffix] == '-' &&
       name.find_last_not_of("abcdefghijklmnopqrstuvwxyz0123456789") == name.size() - kSuffix;
   if (!has_suffix) return "";
   const std::string_view job = WithoutIndex(name.substr(0, name.size() - kSuffix));
-  const std::string_view set = WithoutIndex(job);  // a JobSet's jobs are one
-  return set.empty() ? job : set;
+  const std::string_view set = WithoutIndex(job);
+  return set.empty() ? job : set.substr(0, set.rfind('-'));  // a JobSet's jobs are one
 }
 
 bool IsOfJob(std::string_view name, std::string_view job) {
+  constexpr std::string_view kSigns = "-_.";
   if (name.size() < job.size()) std::swap(name, job);
+  if (name.size() == job.size()) return name == job;
   const size_t before = name.size() - job.size();
-  return name.ends_with(job) &&
-         (before == 0 || std::string_view("-_.").find(name[before - 1]) != name.npos);
+  return (name.ends_with(job) && kSigns.find(name[before - 1]) != kSigns.npos) ||
+         (name.starts_with(job) && kSigns.find(name[job.size()]) != kSigns.npos);
 }
 
-std::string KeepOneJob(std::vector<File>& files) {
+KeptJob KeepOneJob(std::vector<File>& files) {
   std::set<std::string_view> jobs;
   for (const File& file : files) {
     if (IsOfKubectl(file)) continue;
@@ -83,29 +95,37 @@ std::string KeepOneJob(std::vector<File>& files) {
   const bool are_several = std::any_of(jobs.begin(), jobs.end(), [&jobs](std::string_view job) {
     return !IsOfJob(job, *jobs.begin());
   });
-  if (!are_several) return "";
+  if (!are_several) return {};
   const LinesOfJob lines = LinesOfJobs(files);
   std::optional<std::pair<base::Time, std::string_view>> first;
+  bool have_times = true, have_several_failed = false;
   for (const auto& [of, own] : lines) {
     Rank rank;
     rank.lines = own;
     const auto found = FindInRank(rank);
     if (!found || found->level != Level::kDeciding || found->kind == kUnknown) continue;
+    const std::string_view job = std::get<0>(of);
+    have_times = have_times && found->time;
+    have_several_failed = have_several_failed || (first && !IsOfJob(job, first->second));
     const base::Time time = found->time.value_or(base::Time::max());
-    if (!first || time < first->first) first = std::pair(time, std::get<0>(of));
+    if (!first || time < first->first) first = std::pair(time, job);
   }
-  if (!first) return "";
-  const std::string kept(first->second);
-  std::erase_if(files, [&kept](const File& file) {
-    const std::string_view job = JobOf(file.log->name);
-    return !job.empty() && !IsOfJob(job, kept) && !IsOfKubectl(file);
+  if (!first || (have_several_failed && !have_times)) return {};
+  KeptJob kept{std::string(first->second), ""};
+  const auto is_others = [&kept](std::string_view job) {
+    return !job.empty() && !IsOfJob(job, kept.name);
+  };
+  for (const std::string_view job : jobs) {
+    if (is_others(job)) kept.others.append(kept.others.empty() ? "" : ", ").append(job);
+  }
+  std::erase_if(files, [&](const File& file) {
+    return is_others(JobOf(file.log->name)) && !IsOfKubectl(file);
   });
   for (File& file : files) {
     if (IsOfKubectl(file)) continue;
-    std::erase_if(file.lines, [&](const Split& split) {
-      const std::string_view job = JobOfLine(file, split);
-      return !job.empty() && !IsOfJob(job, kept);
-    });
+    std::erase_if(file.lines,
+                  [&](const Split& split) { return is_others(JobOfLine(file, split)); });
+    for (size_t i = 0; i < file.lines.size(); ++i) file.lines[i].line.order = i;
   }
   return kept;
 }

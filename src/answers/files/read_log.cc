@@ -44,14 +44,16 @@ bool NameMasterOf(const std::vector<std::string_view>& names,
   });
 }
 
-// The same with the logs that are joined in one of them as files of their own; `sections` has their
-// texts.
+// These files, but each log of those that are joined in one of them as a file of its own;
+// `sections` has their texts.
 std::vector<LogFile> WithoutSections(const std::vector<LogFile>& files,
                                      std::deque<Section>& sections) {
+  constexpr size_t kMost = 4096;
   std::vector<LogFile> logs;
   for (const LogFile& file : files) {
     const bool is_of_job = file.ranks || !file.trial.empty();
     std::vector<Section> parts = is_of_job ? std::vector<Section>() : SplitSections(file.text);
+    if (sections.size() + parts.size() > kMost) parts.clear();
     if (parts.empty()) logs.push_back(file);
     for (Section& part : parts) {
       const Section& kept = sections.emplace_back(std::move(part));
@@ -104,7 +106,8 @@ Evidence ReadLogs(const std::vector<LogFile>& given) {
     file.lines = SplitLines(files[i].text, kMostLinesOfFile, files[i].trial, file.trial);
     if (!file.trial) KeepLastRun(file.lines);
   }
-  const std::string job = KeepOneJob(read);
+  const KeptJob kept = KeepOneJob(read);
+  const std::string& job = kept.name;
   const KubeflowPods pods{have(job + "-master-0"), have("-launcher-0-")};
   for (std::string_view& name : names) {
     if (!job.empty() && !JobOf(name).empty() && !IsOfJob(JobOf(name), job)) name = "";
@@ -145,7 +148,9 @@ Evidence ReadLogs(const std::vector<LogFile>& given) {
     sorter.Add(read[i], locals[i]);
   }
   for (const auto& [file, report] : reports) sorter.AddFailureReport(*file, report);
-  return sorter.Sorted();
+  Evidence evidence = sorter.Sorted();
+  evidence.other_jobs = kept.others;
+  return evidence;
 }
 
 }  // namespace answers

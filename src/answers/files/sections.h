@@ -12,10 +12,10 @@ struct Section {
   std::string text;
 };
 
-// The logs below "==> rank_1.log <==" (tail), ":::::::" (more), and headings that differ only in
-// their numbers: "### rank_1.log", "===== rank 1 =====", "**Rank 1**"; and the lines that grep has
-// marked with their file, "rank_1.log:12:text". Parts of one name are joined. Empty for one log.
-// Pure.
+// The logs below "==> rank_1.log <==" (tail), ":::::::" (more), and headings of ranks or files that
+// differ only in their numbers: "### rank_1.log", "===== rank 1 =====", "**Rank 1**"; and the lines
+// that grep has marked with their file, "rank_1.log:12:text". Parts of one name are joined. Empty
+// for one log. Pure.
 std::vector<Section> SplitSections(std::string_view text);
 
 }  // namespace answers

@@ -66,14 +66,19 @@ bool RankLog::IsLoneLastLine(size_t line) const {
   return true;
 }
 
-// Whether these few lines come from other processes, which torchrun says that it started: the last
-// exception has left its program's outermost frame, and no prefix tells whose the lines are.
+// Whether these few lines may come from other processes, which torchrun says that it started: the
+// last exception has left its program's outermost frame, no prefix tells whose the lines are, and
+// torchrun says below them that a process failed.
 bool RankLog::IsOfOthers(const std::vector<size_t>& work) const {
   constexpr size_t kMost = 12;
+  static constexpr std::string_view kEnd = "exitcode";
   const std::vector<Frame>& frames = chains_.back().raised.back().frames;
   const bool has_ended = !frames.empty() && frames.front().function == "<module>" &&
                          rank_.lines[chains_.back().begin].text == kTracebackHeader;
+  const auto behind = rank_.lines.begin() + static_cast<ptrdiff_t>(chains_.back().end);
   return !rank_.rank && has_ended && work.size() <= kMost &&
+         std::any_of(behind, rank_.lines.end(),
+                     [](const Line& line) { return line.text.find(kEnd) != line.text.npos; }) &&
          !IsHandled(Before(chains_.back().begin)) && !ReportsSuccess(rank_.lines.back().text) &&
          std::any_of(rank_.lines.begin(), rank_.lines.end(),
                      [](const Line& line) { return StartsSeveral(line.text); });

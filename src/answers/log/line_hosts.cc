@@ -10,15 +10,6 @@
 namespace answers {
 namespace {
 
-constexpr std::string_view kHostCharacters = "abcdefghijklmnopqrstuvwxyz0123456789.-";
-
-bool IsHost(std::string_view name) {
-  const bool has_digit = std::any_of(name.begin(), name.end(), base::IsDigit);
-  const bool has_letter =
-      name.find_first_not_of("0123456789") != std::string_view::npos;  // or a dot
-  return name.size() >= 3 && ((has_digit && has_letter) || name == "localhost");
-}
-
 // Reads "HOST: ", as pdsh and DeepSpeed's launcher print it, and "rank3: ".
 Host HostOf(std::string_view text) {
   const std::string_view line = ReadStamps(text).text;
@@ -61,6 +52,38 @@ std::vector<Host> FindTasks(const std::vector<std::string_view>& lines) {
   return hosts;
 }
 
+Host StreamOf(std::string_view text) {
+  constexpr size_t kShortestId = 10;
+  const LogLine line = ReadStamps(text);
+  const std::string_view stream = line.text.substr(0, line.text.find(' '));
+  const size_t slash = stream.rfind('/');
+  if (!line.time || stream.size() == line.text.size() || slash == stream.npos || slash == 0) {
+    return {};
+  }
+  const std::string_view id = stream.substr(stream.find_last_of("/-") + 1);
+  const bool is_id =
+      id.size() >= kShortestId && id.find_first_not_of("0123456789abcdef") == id.npos;
+  return is_id ? Host{stream, std::nullopt, stream.size() + 1} : Host{};
+}
+
+// Returns those of StreamOf that several lines have, or nearly all lines have one.
+std::vector<Host> FindStreams(const std::vector<std::string_view>& lines) {
+  std::vector<Host> streams;
+  std::map<std::string_view, size_t> counts;
+  size_t full = 0, marked = 0;
+  for (const std::string_view line : lines) {
+    const Host& stream = streams.emplace_back(StreamOf(line));
+    full += !base::Trim(line).empty();
+    marked += !stream.name.empty();
+    if (!stream.name.empty()) ++counts[stream.name];
+  }
+  if (marked * 10 >= full * 9) return streams;
+  for (Host& stream : streams) {
+    if (!stream.name.empty() && counts[stream.name] == 1) stream = {};
+  }
+  return streams;
+}
+
 }  // namespace
 
 std::vector<Host> FindHosts(const std::vector<std::string_view>& lines) {
@@ -76,8 +99,9 @@ std::vector<Host> FindHosts(const std::vector<std::string_view>& lines) {
   size_t marked = 0;
   for (const auto& [host, count] : counts) marked += count >= kFewest ? count : 0;
   const bool are_marked = marked * 2 > lines.size();
+  if (!are_marked) return FindStreams(lines);
   for (Host& host : hosts) {
-    if (!host.name.empty() && (!are_marked || counts[host.name] < kFewest)) host = {};
+    if (!host.name.empty() && counts[host.name] < kFewest) host = {};
   }
   return hosts;
 }

@@ -1,4 +1,4 @@
-// The hosts that pdsh, DeepSpeed's launcher and PALS put before lines.
+// The hosts that pdsh, DeepSpeed's launcher and PALS put before lines, and CloudWatch's streams.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,10 @@ struct Host {
   size_t size = 0;  // of both, and of the signs behind them
 };
 
-// Returns each line's host if most lines have one and the hosts repeat. Pure.
+// Returns each line's host if most lines have one and the hosts repeat. Otherwise a line's stream
+// of CloudWatch, behind the time that `aws logs tail` prints, if streams repeat: one whose last
+// part is an ID ("train/pytorch/0a1b2c...") or, as SageMaker's, ends with a time
+// ("job/algo-2-1746439871"). Pure.
 std::vector<Host> FindHosts(const std::vector<std::string_view>& lines);
 
 }  // namespace answers

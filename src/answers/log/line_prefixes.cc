@@ -32,6 +32,13 @@ bool TakeJob(std::string_view& text) {
 
 }  // namespace
 
+bool IsHost(std::string_view name) {
+  const bool has_digit = std::any_of(name.begin(), name.end(), base::IsDigit);
+  const bool has_letter = name.find_first_not_of(kDigits) != name.npos;  // or a dot
+  return name.find_first_not_of(kHostCharacters) == name.npos && name.size() >= 3 &&
+         ((has_digit && has_letter) || name == "localhost");
+}
+
 std::optional<int> TakeNumber(std::string_view& text) {
   size_t digits = 0;
   while (digits < text.size() && digits < 5 && base::IsDigit(text[digits])) ++digits;
@@ -96,9 +103,10 @@ bool TakeProgram(LogLine& line, std::string_view text, bool needs_pid) {
   if (host > end || end > kLongest) return false;
   const std::string_view program = text.substr(host + 1, end - host - 1);
   const size_t pid = program.find('[');
-  const bool has_pid = pid != program.npos && program.ends_with(']') &&
-                       RankOfDigits(program.substr(pid + 1, program.size() - pid - 2));
-  if (program.find(' ') != program.npos || (needs_pid && !has_pid)) return false;
+  const bool has_pid = pid != program.npos && program.ends_with(']') && pid + 2 < program.size() &&
+                       program.find_first_not_of(kDigits, pid + 1) == program.size() - 1;
+  if (program.find(' ') != program.npos) return false;
+  if (needs_pid && (!has_pid || !IsHost(text.substr(0, host)))) return false;
   if (!line.rank) line.rank = RankOfName(program.substr(0, pid));
   line.text = text.substr(end + 2);
   return true;

@@ -8,6 +8,11 @@
 
 namespace answers {
 
+inline constexpr std::string_view kHostCharacters = "abcdefghijklmnopqrstuvwxyz0123456789.-";
+
+// Whether a host may be named like this: with a letter and a digit, or "localhost". Pure.
+bool IsHost(std::string_view name);
+
 // Takes a number of at most four digits.
 std::optional<int> TakeNumber(std::string_view& text);
 

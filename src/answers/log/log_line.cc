@@ -1,6 +1,7 @@
 #include "answers/log/log_line.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -93,6 +94,15 @@ std::vector<std::string_view> WithoutGluedRanks(std::vector<std::string_view> li
   return parts;
 }
 
+// Whether these services are processes of a training, "trainer-0", and no folds, layers or hosts.
+bool IsOfTraining(std::string_view service) {
+  static constexpr auto kProcesses = std::to_array<std::string_view>(
+      {"trainer", "train", "training", "worker", "rank", "process", "proc", "replica", "learner"});
+  const std::string_view word = service.substr(0, service.find_last_not_of("-_.0123456789") + 1);
+  return std::any_of(kProcesses.begin(), kProcesses.end(),
+                     [word](std::string_view process) { return word.ends_with(process); });
+}
+
 // Services that count from 0, "trainer-0  | ", are numbered as files of these names; docker compose
 // itself counts from 1.
 void NumberServices(std::vector<LogLine>& lines, const std::vector<std::string_view>& whole,
@@ -108,6 +118,7 @@ void NumberServices(std::vector<LogLine>& lines, const std::vector<std::string_v
   if (pods.size() < 2 || pods.size() > kMost) return;
   std::vector<std::string> files;
   for (const auto& [pod, rank] : pods) {
+    if (!IsOfTraining(pod)) return;
     if (pod.find_first_of(" /") != pod.npos || RankOfPod(pod, false) || RankOfNode(pod)) return;
     files.push_back(std::string(pod) + ".log");
   }
@@ -198,6 +209,7 @@ std::vector<LogLine> ReadLogLines(std::vector<std::string_view> lines) {
   lines = WithoutGluedRanks(std::move(lines));
   TakeMargin(lines);
   TakeLineNumbers(lines);
+  TakeNamespaces(lines);
   const std::vector<Host> hosts = FindHosts(lines);
   std::vector<LogLine> read;
   for (size_t i = 0; i < lines.size(); ++i) {

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "answers/files/read_log.h"
 #include "answers/verdict.h"
@@ -167,12 +170,12 @@ TEST(LogLine, NamesOfServicesPodsAndPrograms) {
            Case{"rank2-1  | x", "rank2-1", 2},
            Case{"rank1  | x", "rank1", 1},
            Case{"worker-1  | x", "worker-1", {}},
-           Case{"ml sam-worker-1 pytorch x", "sam-worker-1", {}},
-           Case{"2026-03-02T10:11:04Z job/algo-2-1746439871 x", "job/algo-2-1746439871", {}},
+           Case{"sam-worker-1 pytorch x", "sam-worker-1", {}},
            Case{"2026-03-02T10:11:04Z kube.var.log.containers.sam-worker-1_ml_pytorch-0a.log x",
                 "sam-worker-1",
                 {}},
            Case{"2026-03-02T10:11:04.123456+00:00 gpu-02 train-rank1[711]: x", "", 1},
+           Case{"2026-03-02T10:11:04.123456+00:00 gpu-02 train-rank1[1234567]: x", "", 1},
            Case{"2026-03-02T10:11:04+0000 gpu-02 srun[711]: 2: x", "", 2},
            Case{"Mar 02 10:11:04 gpu-02 train-rank1[711]: x", "", 1},
            Case{"Mar 02 10:11:04 frank3 python[711]: x", "", {}},
@@ -183,9 +186,38 @@ TEST(LogLine, NamesOfServicesPodsAndPrograms) {
     EXPECT_EQ(line.rank, one.rank) << one.line;
   }
   for (const char* const text :
-       {"a.b  | x", "2026-03-02T10:11:04Z loss/train 0.5", "loading train/data[1]: x"}) {
+       {"a.b  | x", "0.731 | 0.22", "3-1 | x", "worker.1 | x", "waiting sam-worker-1 to connect",
+        "2026-03-02T10:11:04Z loss/train 0.5", "loading train/data[1]: x"}) {
     EXPECT_TRUE(ReadLogLine(text).pod.empty()) << text;
+    EXPECT_TRUE(std::string_view(text).ends_with(ReadLogLine(text).text)) << text;
   }
+  for (const char* const text : {"Loss batch[12]: nan", "Failed shard[7]: FileNotFoundError",
+                                 "waiting rank1[0]: timed out"}) {
+    const std::string line = std::string("2026-03-02T10:11:04Z ") + text;
+    EXPECT_EQ(ReadLogLine(line).text, text);
+    EXPECT_FALSE(ReadLogLine(line).rank) << text;
+  }
+}
+
+TEST(LogLine, NamespacesAndStreamsStandBeforeSeveralLines) {
+  const auto pods = [](std::vector<std::string_view> lines) {
+    std::vector<std::string> names;
+    for (const LogLine& line : ReadLogLines(std::move(lines))) names.push_back(line.pod);
+    return names;
+  };
+  using Pods = std::vector<std::string>;
+  EXPECT_EQ(pods({"ml sam-worker-0 pytorch x", "ml sam-worker-1 pytorch y"}),
+            (Pods{"sam-worker-0", "sam-worker-1"}));
+  EXPECT_EQ(pods({"worker sam-worker-1 exited with code 1", "step 1", "step 2"}),
+            (Pods{"", "", ""}));
+  const std::string_view first = "2026-03-02T10:11:04Z job/algo-2-1746439871 x";
+  const std::string_view other = "2026-03-02T10:11:05Z job/algo-1-1746439871 y";
+  const std::string_view word = "2026-03-02T10:11:06Z checkpoints/run-1746439871 saved";
+  const std::string_view step = "2026-03-02T10:11:07Z step 1";
+  EXPECT_EQ(pods({first, other}), (Pods{"job/algo-2-1746439871", "job/algo-1-1746439871"}));
+  EXPECT_EQ(pods({first, first, step}),
+            (Pods{"job/algo-2-1746439871", "job/algo-2-1746439871", ""}));
+  EXPECT_EQ(pods({step, word, step}), (Pods{"", "", ""}));
 }
 
 TEST(LogLine, ARankMayWriteWhereABarStood) {
@@ -215,6 +247,8 @@ TEST(LogLine, ServicesThatCountFromZeroAreRanks) {
   EXPECT_EQ(told("trainer-0  | [rank3]: ", "trainer-1  | "), std::nullopt);
   EXPECT_EQ(told("trainer-1  | ", "trainer-2  | "), std::nullopt);
   EXPECT_EQ(told("node-0  | ", "node-1  | "), std::nullopt);
+  EXPECT_EQ(told("fold-0 | ", "fold-1 | "), std::nullopt);
+  EXPECT_EQ(told("layer-0 | ", "layer-1 | "), std::nullopt);
 }
 
 }  // namespace

@@ -58,11 +58,14 @@ bool TakeService(LogLine& line) {
   if (end == text.npos || bar == text.npos || end < 3) return false;
   if (!text.substr(bar).starts_with("| ") && text.substr(bar) != "|") return false;
   std::string_view name = text.substr(0, end);
-  if (const std::string_view task = TaskOfSwarm(name); !task.empty()) name = task;
+  const std::string_view task = TaskOfSwarm(name);
+  if (!task.empty()) name = task;
+  if (name[0] < 'a' || name[0] > 'z') return false;
   if (name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.-") != name.npos) return false;
   const size_t number = name.find_last_not_of(kDigits) + 1;  // 0 without another sign
-  const bool has_number = number > 0 && number < name.size() &&
-                          std::string_view("-_.").find(name[number - 1]) != name.npos;
+  const bool has_number =
+      number > 0 && number < name.size() &&
+      std::string_view(task.empty() ? "-_" : ".").find(name[number - 1]) != name.npos;
   const auto rank = RankOfName(has_number ? name.substr(0, number - 1) : name);
   if (!has_number && !rank) return false;
   if (rank) line.rank = rank;
@@ -98,22 +101,13 @@ bool IsOfKubeflow(std::string_view name) {
   return name.substr(0, dash).ends_with("-worker") || name.substr(0, dash).ends_with("-master");
 }
 
-// Takes stern's "job-worker-1 pytorch " and "job-node-0-1-x7f2k node ", the pod and its container,
-// also behind a namespace.
+// Takes stern's "job-worker-1 pytorch " and "job-node-0-1-x7f2k node ", the pod and its container.
 bool TakeStern(LogLine& line) {
-  std::string_view text = line.text;
-  size_t end = text.find(' ');
+  const std::string_view text = line.text;
+  const size_t end = text.find(' ');
   if (end == std::string_view::npos) return false;
-  std::string_view name = text.substr(0, end);
-  if (!IsOfKubeflow(name)) {
-    text.remove_prefix(end + 1);
-    end = std::min(text.find(' '), text.size());
-    name = text.substr(0, end);
-    const std::string_view space = line.text.substr(0, line.text.size() - text.size() - 1);
-    if (space.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") != space.npos)
-      return false;
-    if (!IsOfKubeflow(name)) return false;
-  }
+  const std::string_view name = text.substr(0, end);
+  if (!IsOfKubeflow(name)) return false;
   const size_t blank = text.find(' ', end + 1);
   if (blank == std::string_view::npos || blank == end + 1) return false;
   line.pod = name;
@@ -178,27 +172,25 @@ bool TakeVertex(LogLine& line) {
   return true;
 }
 
-// Takes the stream of CloudWatch behind the time that `aws logs tail` prints: one that collectors
-// name after a container's log, or one whose last part is an ID ("train/pytorch/0a1b2c...") or,
-// as SageMaker's, ends with a time ("job/algo-2-1746439871").
+// Takes the stream of CloudWatch that collectors name after a container's log, behind the time that
+// `aws logs tail` prints.
 bool TakeStream(LogLine& line) {
-  constexpr size_t kShortestId = 10;
   const size_t end = line.text.find(' ');
   if (!line.time || end == line.text.npos) return false;
-  const std::string_view stream = line.text.substr(0, end);
-  std::string_view pod = PodOfPath(stream);
-  if (pod.empty()) {
-    const size_t slash = stream.rfind('/');
-    if (slash == stream.npos || slash == 0) return false;
-    const std::string_view id = stream.substr(stream.find_last_of("/-") + 1);
-    const bool is_id =
-        id.size() >= kShortestId && id.find_first_not_of("0123456789abcdef") == id.npos;
-    if (!is_id) return false;
-    pod = stream;
-  }
+  const std::string_view pod = PodOfPath(line.text.substr(0, end));
+  if (pod.empty()) return false;
   line.pod = pod;
   line.text.remove_prefix(end + 1);
   return true;
+}
+
+// The size of the namespace that stern prints before "job-worker-1 pytorch "; 0 without one.
+size_t SizeOfNamespace(std::string_view text) {
+  const size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-");
+  if (end == 0 || end == text.npos || text[end] != ' ') return 0;
+  LogLine behind;
+  behind.text = text.substr(end + 1);
+  return TakeStern(behind) ? end + 1 : 0;
 }
 
 }  // namespace
@@ -206,6 +198,16 @@ bool TakeStream(LogLine& line) {
 bool TakePodPrefix(LogLine& line) {
   return TakePod(line) || TakeService(line) || TakeActor(line) || TakeStern(line) ||
          TakeVertex(line) || TakeLabels(line) || TakeStream(line);
+}
+
+void TakeNamespaces(std::vector<std::string_view>& lines) {
+  size_t full = 0, marked = 0;
+  for (const std::string_view line : lines) {
+    full += !base::Trim(line).empty() && !line.starts_with("+ ") && !line.starts_with("- ");
+    marked += SizeOfNamespace(line) > 0;
+  }
+  if (marked == 0 || marked * 10 < full * 9) return;
+  for (std::string_view& line : lines) line.remove_prefix(SizeOfNamespace(line));
 }
 
 }  // namespace answers

@@ -2,6 +2,9 @@
 // it.
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "answers/log/log_line.h"
 
 namespace answers {
@@ -10,5 +13,8 @@ namespace answers {
 // "train.3.ID@HOST  | " (Docker Swarm), "(RayTrainWorker pid=7) ", "NAME CONTAINER " (stern), and
 // the columns of Vertex AI's, Loki's and CloudWatch's tools. Pure.
 bool TakePodPrefix(LogLine& line);
+
+// Takes the namespace that stern prints before the pod, if nearly all lines have one. Pure.
+void TakeNamespaces(std::vector<std::string_view>& lines);
 
 }  // namespace answers

@@ -196,6 +196,13 @@ Records RecordsOfYaml(std::string_view text) {
   return documents ? std::move(*documents) : Records();
 }
 
+// These records, or none if one of them is no object.
+Records OnlyObjects(Records records) {
+  const bool are_objects =
+      std::all_of(records.begin(), records.end(), [](const Json& one) { return one.is_object(); });
+  return are_objects ? std::move(records) : Records();
+}
+
 // Whether the first line may be a whole object, and the second one begins another.
 bool HasARecordOnEachLine(std::string_view text) {
   const size_t end = text.find('\n');
@@ -203,23 +210,35 @@ bool HasARecordOnEachLine(std::string_view text) {
          text.substr(end + 1).starts_with('{');
 }
 
-void AddTexts(const Json& value, std::string& texts) {
+// The texts of several lines, and what says why something failed.
+struct LongTexts {
+  std::string lines;
+  bool has_several = false;
+};
+
+void AddTexts(const Json& value, std::string_view key, LongTexts& texts) {
   constexpr auto kFewestLines = 3;
+  static constexpr auto kReasons =
+      std::to_array<std::string_view>({"error", "message", "reason", "exception"});
   if (const auto* const text = value.if_string()) {
     const std::string_view lines = base::Trim(*text);
-    if (std::count(lines.begin(), lines.end(), '\n') + 1 < kFewestLines) return;
-    texts.append(lines).push_back('\n');
+    const bool has_several = std::count(lines.begin(), lines.end(), '\n') + 1 >= kFewestLines;
+    const bool is_reason = std::find(kReasons.begin(), kReasons.end(), key) != kReasons.end();
+    if (!has_several && !is_reason) return;
+    texts.lines.append(lines).push_back('\n');
+    texts.has_several = texts.has_several || has_several;
   } else if (const auto* const array = value.if_array()) {
     std::string lines;  // of a notebook's output
     for (const Json& item : *array) {
       const auto* const line = item.if_string();
-      if (line == nullptr) AddTexts(item, texts);
+      if (line == nullptr) AddTexts(item, key, texts);
       if (line != nullptr) lines.append(*line).append(line->ends_with('\n') ? "" : "\n");
     }
-    if (!lines.empty()) AddTexts(Json(lines), texts);
+    if (!lines.empty()) AddTexts(Json(lines), "", texts);
   } else if (const auto* const object = value.if_object()) {
     for (const auto& member : *object) {
-      if (member.key() != "source") AddTexts(member.value(), texts);  // a notebook's code
+      if (member.key() == "source") continue;  // a notebook's code
+      AddTexts(member.value(), member.key(), texts);
     }
   }
 }
@@ -228,20 +247,21 @@ void AddTexts(const Json& value, std::string& texts) {
 
 std::string TextsOfDocument(std::string_view text) {
   text = base::Trim(text);
-  std::string texts;
+  LongTexts texts;
   const bool may_be =
       text.size() <= kLargestDocument && ((text.starts_with('{') && text.ends_with('}')) ||
                                           (text.starts_with('[') && text.ends_with(']')) ||
                                           (text.starts_with('"') && text.ends_with('"')));
   if (!may_be) return "";
-  if (const auto document = text::ParseJsonLeniently(text)) AddTexts(*document, texts);
-  return texts;
+  if (const auto document = text::ParseJsonLeniently(text)) AddTexts(*document, "", texts);
+  return texts.has_several ? std::move(texts.lines) : "";
 }
 
 std::vector<Json> RecordsOfDocument(std::string_view text) {
   text = base::Trim(text);
   if (text.size() > kLargestDocument) return {};
-  if (Records of_yaml = RecordsOfYaml(text); !of_yaml.empty()) return of_yaml;
+  if (Records of_yaml = RecordsOfYaml(text); !of_yaml.empty())
+    return OnlyObjects(std::move(of_yaml));
   if (!text.starts_with('{') && !text.starts_with('[')) return RecordsOfCommas(text);
   const bool is_array = text.starts_with('[') && text.ends_with(']');
   const bool is_object = text.starts_with('{') && text.ends_with('}');
@@ -256,9 +276,7 @@ std::vector<Json> RecordsOfDocument(std::string_view text) {
   } else if (is_object) {
     records = RecordsOfIndented(text);
   }
-  const bool are_objects =
-      std::all_of(records.begin(), records.end(), [](const Json& one) { return one.is_object(); });
-  return are_objects ? records : Records();
+  return OnlyObjects(std::move(records));
 }
 
 }  // namespace answers

@@ -110,6 +110,20 @@ TEST(ExportDocument, NewestFirstIsTurnedAround) {
   }
 }
 
+TEST(ExportDocument, OfDocumentsOfYamlEachIsARecord) {
+  const std::string log =
+      "---\ninsertId: a\nseverity: ERROR\ntextPayload: x\n---\nhello\n---\ninsertId: b\n";
+  EXPECT_TRUE(RecordsOfDocument(log).empty());
+  EXPECT_EQ(TellBy(log).kind, kUnknown);
+}
+
+TEST(ExportDocument, TheErrorBesideALongerTextStays) {
+  const ToldBy told = TellBy(
+      R"({"status": "failed", "error": "torch.OutOfMemoryError: CUDA out of memory. Tried to )"
+      R"(allocate 2 GiB.", "script": "#!/bin/bash\nsrun a\npython t.py\n"})");
+  EXPECT_EQ(told.kind, "cuda-out-of-memory");
+}
+
 TEST(ExportDocument, LokisStreamsAreOneLog) {
   const std::string log =
       R"({"status": "success", "data": {"resultType": "streams", "result": [

@@ -178,7 +178,7 @@ std::optional<Numbered> ReadNumbered(std::string_view path) {
   constexpr int kMost = 4096;  // a larger number belongs to a job
   const auto number = NumberAt(path, begin);
   if (!number || *number >= kMost) return std::nullopt;
-  const size_t word_end = path.substr(0, begin).find_last_not_of("-_.") + 1;
+  const size_t word_end = path.substr(0, begin).find_last_not_of("-_. ") + 1;
   const std::string word = base::ToLower(path.substr(name, word_end > name ? word_end - name : 0));
   if (std::any_of(kOthers.begin(), kOthers.end(),
                   [&word](std::string_view other) { return word.ends_with(other); })) {
@@ -207,15 +207,22 @@ std::string KindOfHost(std::string_view before) {
 // The numbers of similar names, by what stands before and behind them.
 using Alike = std::map<std::pair<std::string, std::string>, std::set<int>>;
 
-// Whether another host has files of the same numbers, which are then local ranks.
-bool AreLocal(const Alike& alike, const Numbered& of) {
-  const std::set<int>& ours = alike.at({of.before, of.behind});
-  return std::any_of(alike.begin(), alike.end(), [&](const auto& other) {
-    const auto& [place, numbers] = other;
-    return place.second == of.behind && AreOfTwoHosts(place.first, of.before) &&
-           std::any_of(numbers.begin(), numbers.end(),
-                       [&ours](int number) { return ours.contains(number); });
-  });
+// Those of the names whose numbers another host has, too: they are local ranks.
+std::set<Alike::key_type> LocalOnes(const Alike& alike) {
+  std::map<Alike::key_type, std::map<int, int>> hosts;  // that have the number
+  for (const auto& [place, numbers] : alike) {
+    std::map<int, int>& counts = hosts[{KindOfHost(place.first), place.second}];
+    for (const int number : numbers) ++counts[number];
+  }
+  std::set<Alike::key_type> local;
+  for (const auto& [place, numbers] : alike) {
+    const std::map<int, int>& counts = hosts[{KindOfHost(place.first), place.second}];
+    if (std::any_of(numbers.begin(), numbers.end(),
+                    [&counts](int number) { return counts.at(number) > 1; })) {
+      local.insert(place);
+    }
+  }
+  return local;
 }
 
 }  // namespace
@@ -297,6 +304,7 @@ std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>
     if (numbered) alike[{numbered->before, numbered->behind}].insert(numbered->number);
     ranks.push_back(rank);
   }
+  const std::set<Alike::key_type> local = LocalOnes(alike);
   for (size_t i = 0; i < paths.size(); ++i) {
     const auto folder = ranks[i] ? std::nullopt : ReadNumberedFolder(paths[i]);
     // Folders of years or jobs are not ranks: the numbers of ranks begin at 0.
@@ -308,9 +316,8 @@ std::vector<std::optional<int>> RanksOfFiles(const std::vector<std::string_view>
     if (!numbered) continue;
     const std::set<int>& numbers = alike[{numbered->before, numbered->behind}];
     const bool are_hosts = numbered->may_be_hosts && !numbers.contains(0);
-    if (numbers.size() > 1 && !are_hosts && !AreLocal(alike, *numbered)) {
-      ranks[i] = numbered->number;
-    }
+    const bool is_local = local.contains({numbered->before, numbered->behind});
+    if (numbers.size() > 1 && !are_hosts && !is_local) ranks[i] = numbered->number;
   }
   return ranks;
 }

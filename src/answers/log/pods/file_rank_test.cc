@@ -73,6 +73,7 @@ TEST(FileRank, ByTheNumberInWhichNamesDiffer) {
             (Ranks{std::nullopt, std::nullopt}));
   EXPECT_EQ(RanksOfFiles({"node-0.log", "node-1.log", "x/gpu01.log", "x/gpu02.log"}),
             (Ranks{std::nullopt, std::nullopt, std::nullopt, std::nullopt}));
+  EXPECT_EQ(RanksOfFiles({"epoch 1", "epoch 2"}), Ranks(2));
 }
 
 TEST(FileRank, ByThePodInANameOfK9s) {
