@@ -336,6 +336,24 @@ std::optional<int> RankToKill(const Stall& stall, const std::vector<RankLook>& l
   return ranks.empty() || !all_run ? std::nullopt : std::optional(ranks.front());
 }
 
+bool StandsStill(const RankLook& before, const RankLook& now) {
+  return before.rank == now.rank && before.pid == now.pid && !before.has_ended && !now.has_ended &&
+         before.activity.dumped == now.activity.dumped && !HasDone(before.activity, now.activity);
+}
+
+std::optional<int> RankToKill(const Stall& stall, const std::vector<RankLook>& before,
+                              const std::vector<RankLook>& now) {
+  const std::vector<int>& ranks = stall.missing.empty() ? stall.waiting : stall.missing;
+  const bool all_stand = std::all_of(ranks.begin(), ranks.end(), [&](int rank) {
+    return std::any_of(before.begin(), before.end(), [&](const RankLook& first) {
+      return first.rank == rank && std::any_of(now.begin(), now.end(), [&](const RankLook& second) {
+               return StandsStill(first, second);
+             });
+    });
+  });
+  return all_stand ? RankToKill(stall, now) : std::nullopt;
+}
+
 std::string MissingRecorder(std::string_view stall) {
   const auto has = [stall](std::string_view words) {
     return stall.find(words) != std::string_view::npos;

@@ -95,6 +95,13 @@ std::string RenderStacks(const std::vector<RankLook>& looks,
 // another would not help. `looks`: StallWatch::looks. Pure.
 std::optional<int> RankToKill(const Stall& stall, const std::vector<RankLook>& looks);
 
+// Whether the same process runs in both looks and has done nothing between them. False if somebody
+// has asked it for its stack meanwhile: what it did then may have been the answer. Pure.
+bool StandsStill(const RankLook& before, const RankLook& now);
+// The same rank, if all that would have to go on stand still. Pure.
+std::optional<int> RankToKill(const Stall& stall, const std::vector<RankLook>& before,
+                              const std::vector<RankLook>& now);
+
 // Which witness is missing when the text of a stall names a collective without its number; "" for
 // any other. Pure.
 std::string MissingRecorder(std::string_view stall);
@@ -132,6 +139,7 @@ class StallWatch {
   };
   // `line_of` returns the text of a line of a source file, "" when it cannot be read.
   using LineOf = std::string (*)(std::string_view file, int line);
+  // `now`: when See returned true. What has happened since is not known.
   void Judge(Instant now, const Testimony& testimony, LineOf line_of);
 
   // The present stall.

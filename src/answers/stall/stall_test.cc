@@ -395,6 +395,29 @@ TEST(RankToKill, IsAMissingOneThatRuns) {
   EXPECT_EQ(kill({}, {}), std::nullopt);
 }
 
+TEST(RankToKill, IsNobodyWhoHasDoneSomethingBetweenTwoLooks) {
+  const std::vector<RankLook> before = {{0, 100, false, false, {'S', 5, 6, 7, 8}},
+                                        {1, 101, false, false, {'S', 5, 6, 7, 8}},
+                                        {2, 102, false, false, {'S', 5, 6, 7, 8}}};
+  const auto kill = [&before](auto change) {
+    Stall stall;
+    stall.waiting = {0};
+    stall.missing = {1, 2};
+    std::vector<RankLook> now = before;
+    change(now[2]);
+    return RankToKill(stall, before, now);
+  };
+  EXPECT_EQ(kill([](RankLook&) {}), 1);
+  EXPECT_EQ(kill([](RankLook& look) { look.activity.ticks += 3; }), 1) << "as an idle rank does";
+  EXPECT_EQ(kill([](RankLook& look) { look.activity.ticks += 90; }), std::nullopt);
+  EXPECT_EQ(kill([](RankLook& look) { look.activity.switches += 5; }), std::nullopt);
+  EXPECT_EQ(kill([](RankLook& look) { ++look.activity.transfers; }), std::nullopt);
+  EXPECT_EQ(kill([](RankLook& look) { ++look.activity.dumped; }), std::nullopt) << "it was asked";
+  EXPECT_EQ(kill([](RankLook& look) { look.activity.state = 'R'; }), std::nullopt);
+  EXPECT_EQ(kill([](RankLook& look) { ++look.pid; }), std::nullopt) << "another process";
+  EXPECT_EQ(kill([](RankLook& look) { look.rank = 9; }), std::nullopt) << "it is not seen now";
+}
+
 TEST(Stall, WhoPollsForTheOthersBeforeTheyHaveMetWaits) {
   constexpr const char* kPolls =
       "Current thread 0x1 (most recent call first):\n"

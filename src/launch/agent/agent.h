@@ -156,12 +156,13 @@ class Agent : private rendezvous::RendezvousEvents {
   bool LooksForStalls() const;
   void TellOwnEnd();
   void TellNodes(NodeNews news);
-  // False when it is not known what the ranks of all other nodes do.
-  bool AddOthersLooks(std::vector<answers::RankLook>& looks) const;
+  // False unless all other nodes have told what their ranks do since it was last true.
+  bool AddOthersLooks(std::vector<answers::RankLook>& looks);
   void AskOthers();
   void JudgeWithOthers(answers::StallWatch::Testimony testimony, int turn);
   void SayToAll(const std::string& text, bool is_over = false);
   std::string SayWithNodes(const answers::Stall& stall) const;
+  void EndStalledOfNodes(const std::vector<answers::RankLook>& looks);
   // False if the rank does not run here.
   bool KillStalled(int rank, const std::string& said);
 
@@ -246,9 +247,11 @@ class Agent : private rendezvous::RendezvousEvents {
   std::optional<witness::StallTeller> stall_teller_;  // of the current attempt, once it runs
   std::optional<answers::StallWatch> stall_watch_;
   std::optional<answers::Stall> said_stall_;
+  std::chrono::steady_clock::time_point asked_at_;     // the last look
+  std::vector<answers::RankLook> looks_since_judged_;  // the last of them, at the host of several
   // At the host of several nodes, by node rank; of the current attempt.
   struct Told {
-    std::chrono::steady_clock::time_point heard;
+    bool is_new = false;  // the looks have not been seen yet
     std::vector<answers::RankLook> looks;
     std::optional<answers::StallWatch::Testimony> testimony;  // since it was last asked
     bool HasEnded() const;

@@ -11,8 +11,6 @@
 namespace launch {
 namespace {
 
-// A node that has not told anything for so long may be lost: nothing is judged without it.
-constexpr base::Duration kFresh = std::chrono::milliseconds(2500);
 constexpr base::Duration kTurn = std::chrono::milliseconds(100);
 constexpr int kMostTurns = 15;
 constexpr size_t kMostPlaced = 3;
@@ -47,7 +45,8 @@ void Agent::TellOwnEnd() {
 }
 
 bool Agent::Told::HasEnded() const {
-  return std::all_of(looks.begin(), looks.end(),
+  return !looks.empty() &&
+         std::all_of(looks.begin(), looks.end(),
                      [](const answers::RankLook& look) { return look.has_ended; });
 }
 
@@ -57,16 +56,16 @@ void Agent::TellNodes(NodeNews news) {
   rendezvous_->Tell(assignment_->generation, EncodeNews(news));
 }
 
-bool Agent::AddOthersLooks(std::vector<answers::RankLook>& looks) const {
+// An old look again would seem to say that the rank has not moved since.
+bool Agent::AddOthersLooks(std::vector<answers::RankLook>& looks) {
   if (!SharesStalls()) return true;
-  const auto now = clock_.Steady();
   for (int node = 0; node < static_cast<int>(assignment_->nodes.size()); ++node) {
     if (node == assignment_->self) continue;
     const auto told = told_.find(node);
-    if (told == told_.end()) return false;
-    if (now - told->second.heard > kFresh && !told->second.HasEnded()) return false;
+    if (told == told_.end() || (!told->second.is_new && !told->second.HasEnded())) return false;
     looks.insert(looks.end(), told->second.looks.begin(), told->second.looks.end());
   }
+  for (auto& [node, told] : told_) told.is_new = false;
   return true;
 }
 
@@ -105,7 +104,10 @@ void Agent::JudgeWithOthers(answers::StallWatch::Testimony testimony, int turn) 
       testimony.lacks_traces = testimony.lacks_traces || other.lacks_traces;
     }
   }
-  stall_watch_->Judge(clock_.Steady(), testimony, witness::SourceLine);
+  // Only what is told from now on confirms the judgement.
+  for (auto& [node, told] : told_) told.is_new = false;
+  looks_since_judged_.clear();
+  stall_watch_->Judge(asked_at_, testimony, witness::SourceLine);
   SayStall(testimony.dumps);
   TellStall();
   if (LooksForStalls()) LookForStallsLater(kBetweenLooks);
@@ -133,6 +135,24 @@ std::string Agent::SayWithNodes(const answers::Stall& stall) const {
   return said;
 }
 
+// An answer may be late, and a question disturbs the rank. So a rank is only killed once two looks
+// after the judgement have found that it does nothing.
+void Agent::EndStalledOfNodes(const std::vector<answers::RankLook>& looks) {
+  const auto& stall = stall_watch_->stall();
+  const bool ends = options_.on_stall == OnStall::kRestart || options_.on_stall == OnStall::kStop;
+  if (!ends || !said_stall_ || !stall || stall->kind != answers::Stall::Kind::kStalled) {
+    return looks_since_judged_.clear();
+  }
+  const auto before = std::exchange(looks_since_judged_, looks);
+  const auto rank = answers::RankToKill(*stall, before, looks);
+  const std::string said = SayWithNodes(*stall);
+  if (!rank || KillStalled(*rank, said)) return;
+  NodeNews news;
+  news.line = said;
+  news.killed = rank;
+  TellNodes(std::move(news));
+}
+
 bool Agent::KillStalled(int rank, const std::string& said) {
   const int index = rank - MakeGroup().first_rank;
   const std::vector<pid_t> pids = group_->Pids();
@@ -153,7 +173,7 @@ void Agent::OnTold(const std::string& text) {
     if (news->testimony) told.testimony = std::move(news->testimony);
     if (news->looks.empty()) return;
     told.looks = std::move(news->looks);
-    told.heard = clock_.Steady();
+    told.is_new = true;
     return;
   }
   if (news->killed && LooksForStalls()) return (void)KillStalled(*news->killed, news->line);

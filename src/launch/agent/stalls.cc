@@ -72,6 +72,7 @@ void Agent::WatchStalls() {
   const bool sees_all = group.world_size == options_.nproc_per_node || SharesStalls();
   stall_watch_.emplace(options_.stall_after, sees_all, group.world_size);
   told_.clear();
+  looks_since_judged_.clear();
   snapshots_.emplace(*loop_, clock_, stacks_folder_);
   LookForStallsLater(kLook);
 }
@@ -116,7 +117,9 @@ void Agent::LookForStalls() {
     news.looks = own;
     TellNodes(std::move(news));
   } else if (AddOthersLooks(looks)) {
-    asks = stall_watch_->See(clock_.Steady(), looks);
+    asked_at_ = clock_.Steady();
+    asks = stall_watch_->See(asked_at_, looks);
+    if (SharesStalls()) EndStalledOfNodes(looks);
     if (!asks) {
       SayStall();
       TellStall();
@@ -223,7 +226,7 @@ void Agent::SayStall(const std::map<int, std::string>& dumps) {
   if (options_.on_stall == OnStall::kStacks || stall->kind != answers::Stall::Kind::kStalled) {
     return;
   }
-  EndStalled(*stall, said);
+  if (!SharesStalls()) EndStalled(*stall, said);
 }
 
 // Only if it sees all ranks, and not about a rank that it has just killed: the others stop, too.
@@ -282,14 +285,6 @@ void Agent::LookWhere(int rank) {
 // It ends as any failed rank does, here and for the other nodes. In a pod, where the missing rank
 // may be one that this launcher does not see, it is the first that waits.
 void Agent::EndStalled(const answers::Stall& stall, const std::string& said) {
-  if (IsJudge() && SharesStalls()) {
-    const auto rank = answers::RankToKill(stall, stall_watch_->looks());
-    if (!rank || KillStalled(*rank, said)) return;
-    NodeNews news;
-    news.line = said;
-    news.killed = rank;
-    return TellNodes(std::move(news));
-  }
   for (const int rank : stall.missing) {
     if (KillStalled(rank, said)) return;
   }
