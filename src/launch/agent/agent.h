@@ -248,6 +248,7 @@ class Agent : private rendezvous::RendezvousEvents {
   std::optional<answers::StallWatch> stall_watch_;
   std::optional<answers::Stall> said_stall_;
   std::chrono::steady_clock::time_point asked_at_;     // the last look
+  std::vector<pid_t> asked_pids_;                      // of the ranks here, at the last question
   std::vector<answers::RankLook> looks_since_judged_;  // the last of them, at the host of several
   // At the host of several nodes, by node rank; of the current attempt.
   struct Told {

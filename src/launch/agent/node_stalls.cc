@@ -70,6 +70,7 @@ bool Agent::AddOthersLooks(std::vector<answers::RankLook>& looks) {
 }
 
 void Agent::AskOthers() {
+  asked_pids_ = group_->Pids();
   for (auto& [node, told] : told_) told.testimony.reset();
   NodeNews question;
   question.asks = true;
@@ -81,7 +82,7 @@ void Agent::JudgeWithOthers(answers::StallWatch::Testimony testimony, int turn) 
   if (!LooksForStalls()) return;
   const bool all_answered =
       !SharesStalls() || std::all_of(told_.begin(), told_.end(), [](const auto& each) {
-        return each.second.testimony || each.second.HasEnded();
+        return each.second.testimony || (each.second.HasEnded() && !each.second.is_new);
       });
   if (!all_answered && turn < kMostTurns) {
     stall_timer_ = loop_->After(kTurn, [this, testimony = std::move(testimony), turn] {
@@ -90,7 +91,7 @@ void Agent::JudgeWithOthers(answers::StallWatch::Testimony testimony, int turn) 
     });
     return;
   }
-  if (!all_answered) return LookForStallsLater(kBetweenLooks);
+  if (!all_answered || group_->Pids() != asked_pids_) return LookForStallsLater(kBetweenLooks);
   if (SharesStalls()) {
     for (auto& [node, told] : told_) {
       if (!told.testimony) continue;
