@@ -164,7 +164,7 @@ class Agent : private rendezvous::RendezvousEvents {
   std::string SayWithNodes(const answers::Stall& stall) const;
   void EndStalledOfNodes(const std::vector<answers::RankLook>& looks);
   // False if the rank does not run here.
-  bool KillStalled(int rank, const std::string& said);
+  bool KillStalled(int rank, const std::string& said, bool is_final);
 
   base::Duration GraceAfterFailure() const;
   Failure FailureOf(const WorkerEnd& end) const;
@@ -258,14 +258,20 @@ class Agent : private rendezvous::RendezvousEvents {
     bool HasEnded() const;
   };
   std::map<int, Told> told_;
+  int64_t question_ = 0;     // how often the other nodes have been asked
   std::string ended_stall_;  // the last one that was said to be over, and when it was
   std::chrono::steady_clock::time_point stall_ended_;
   std::string stall_at_failure_;
   process::EventLoop::TimerId stall_timer_ = 0;
   process::EventLoop::TimerId place_timer_ = 0;
   process::EventLoop::TimerId missing_stacks_timer_ = 0;
-  // The rank that was killed for a stall, and the message; of the current attempt.
-  std::optional<std::pair<pid_t, std::string>> stalled_;
+  // The rank that was killed for a stall; of the current attempt.
+  struct Stalled {
+    pid_t pid = 0;
+    std::string said;
+    bool is_final = false;  // the job shall end
+  };
+  std::optional<Stalled> stalled_;
   // The rank that was ended because its loss is NaN or infinite, and the line.
   std::optional<std::pair<pid_t, std::string>> lost_loss_;
   bool has_said_lost_loss_ = false;

@@ -123,10 +123,11 @@ std::string EncodeNews(const NodeNews& news) {
   for (const RankLook& look : news.looks) looks.push_back(Encode(look));
   if (!looks.empty()) object["looks"] = std::move(looks);
   if (news.testimony) object["testimony"] = Encode(*news.testimony);
-  if (news.asks) object["asks"] = true;
+  if (news.question) object["question"] = *news.question;
   if (!news.line.empty()) object["line"] = news.line.substr(0, kMostText);
   if (news.is_over) object["over"] = true;
-  if (news.killed) object["killed"] = *news.killed;
+  if (news.killed) object["killed"] = Encode(*news.killed);
+  if (news.is_final) object["final"] = true;
   return text::ToJson(object);
 }
 
@@ -140,10 +141,11 @@ base::Result<NodeNews> DecodeNews(std::string_view text) {
   if (const auto* testimony = text::Find(value, {"testimony"})) {
     news.testimony = DecodeTestimony(*testimony);
   }
-  news.asks = text::GetBool(value, {"asks"}).value_or(false);
+  news.question = text::GetInt(value, {"question"});
   news.line = std::string(text::GetString(value, {"line"}));
   news.is_over = text::GetBool(value, {"over"}).value_or(false);
-  if (const auto rank = text::GetInt(value, {"killed"})) news.killed = static_cast<int>(*rank);
+  if (const auto* killed = text::Find(value, {"killed"})) news.killed = DecodeLook(*killed);
+  news.is_final = text::GetBool(value, {"final"}).value_or(false);
   return news;
 }
 

@@ -16,9 +16,10 @@ TEST(NodeNews, SurvivesTheWay) {
   news.testimony->mute = {5};
   news.testimony->with_work = {4};
   news.testimony->kernel[5] = {4712, "waits", true, false};
-  news.asks = true;
+  news.question = 3;
   news.line = "stalled 3 s";
-  news.killed = 4;
+  news.killed = news.looks[0];
+  news.is_final = true;
   auto read = DecodeNews(EncodeNews(news));
   ASSERT_TRUE(read);
   EXPECT_EQ(read->node, 2);
@@ -37,9 +38,11 @@ TEST(NodeNews, SurvivesTheWay) {
   EXPECT_EQ(read->testimony->with_work, news.testimony->with_work);
   EXPECT_EQ(read->testimony->kernel[5].text, "waits");
   EXPECT_TRUE(read->testimony->kernel[5].is_rest);
-  EXPECT_TRUE(read->asks);
+  EXPECT_EQ(read->question, 3);
   EXPECT_EQ(read->line, "stalled 3 s");
-  EXPECT_EQ(read->killed, 4);
+  ASSERT_TRUE(read->killed);
+  EXPECT_TRUE(answers::StandsStill(news.looks[0], *read->killed));
+  EXPECT_TRUE(read->is_final);
 }
 
 TEST(NodeNews, WhatIsTooLongForAMessageIsLeftOut) {

@@ -73,7 +73,7 @@ void Agent::AskOthers() {
   asked_pids_ = group_->Pids();
   for (auto& [node, told] : told_) told.testimony.reset();
   NodeNews question;
-  question.asks = true;
+  question.question = ++question_;
   TellNodes(std::move(question));
 }
 
@@ -147,20 +147,23 @@ void Agent::EndStalledOfNodes(const std::vector<answers::RankLook>& looks) {
   const auto before = std::exchange(looks_since_judged_, looks);
   const auto rank = answers::RankToKill(*stall, before, looks);
   const std::string said = SayWithNodes(*stall);
-  if (!rank || KillStalled(*rank, said)) return;
+  const bool is_final = options_.on_stall == OnStall::kStop;
+  if (!rank || KillStalled(*rank, said, is_final)) return;
   NodeNews news;
   news.line = said;
-  news.killed = rank;
+  news.killed = *std::find_if(looks.begin(), looks.end(),
+                              [rank](const auto& look) { return look.rank == *rank; });
+  news.is_final = is_final;
   TellNodes(std::move(news));
 }
 
-bool Agent::KillStalled(int rank, const std::string& said) {
+bool Agent::KillStalled(int rank, const std::string& said, bool is_final) {
   const int index = rank - MakeGroup().first_rank;
   const std::vector<pid_t> pids = group_->Pids();
   if (index < 0 || static_cast<size_t>(index) >= pids.size()) return false;
   const pid_t pid = pids[static_cast<size_t>(index)];
   if (pid == 0) return false;
-  stalled_ = {pid, said};
+  stalled_ = {pid, said, is_final};
   // A stopped process reacts to no other signal.
   ::kill(pid, SIGKILL);
   return true;
@@ -171,22 +174,32 @@ void Agent::OnTold(const std::string& text) {
   if (!news || !SharesStalls() || !group_ || !stall_watch_) return;
   if (rendezvous_->is_host()) {
     Told& told = told_[news->node];
-    if (news->testimony) told.testimony = std::move(news->testimony);
+    if (news->testimony && news->question == question_) {
+      told.testimony = std::move(news->testimony);
+    }
     if (news->looks.empty()) return;
     told.looks = std::move(news->looks);
     told.is_new = true;
     return;
   }
-  if (news->killed && LooksForStalls()) return (void)KillStalled(*news->killed, news->line);
+  if (news->killed) {
+    const auto own = LooksForStalls() ? OwnLooks() : std::vector<answers::RankLook>();
+    const bool is_there = std::any_of(own.begin(), own.end(), [&](const answers::RankLook& look) {
+      return answers::StandsStill(*news->killed, look);
+    });
+    if (is_there) (void)KillStalled(news->killed->rank, news->line, news->is_final);
+    return;
+  }
   if (!news->line.empty()) {
     SayLater(news->line);
     ended_stall_ = news->is_over ? ended_stall_ : news->line;
     stall_ended_ = news->is_over ? clock_.Steady() : std::chrono::steady_clock::time_point::max();
   }
-  if (!news->asks || !LooksForStalls()) return;
+  if (!news->question || !LooksForStalls()) return;
   loop_->Cancel(std::exchange(stall_timer_, 0));
-  Testify(OwnLooks(), [this](answers::StallWatch::Testimony testimony) {
+  Testify(OwnLooks(), [this, question = news->question](answers::StallWatch::Testimony testimony) {
     NodeNews answer;
+    answer.question = question;
     answer.testimony = std::move(testimony);
     TellNodes(std::move(answer));
     LookForStallsLater(kBetweenLooks);

@@ -146,8 +146,8 @@ void Agent::SendFailure(const WorkerEnd& end, uint64_t generation) {
     failure.was_out_of_memory = known->was_out_of_memory;
     if (!known->standstill.empty()) failure.text = known->standstill;
   }
-  failure.is_final = failure.has_lost_loss || (stalled_ && stalled_->first == end.pid &&
-                                               options_.on_stall == OnStall::kStop);
+  failure.is_final =
+      failure.has_lost_loss || (stalled_ && stalled_->pid == end.pid && stalled_->is_final);
   const auto text = base::ReadFile(record.files.error_file, 1 << 20);
   if (text) {
     if (const auto report = answers::ParseErrorFile(*text)) failure.text = report->message;

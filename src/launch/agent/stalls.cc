@@ -285,10 +285,11 @@ void Agent::LookWhere(int rank) {
 // It ends as any failed rank does, here and for the other nodes. In a pod, where the missing rank
 // may be one that this launcher does not see, it is the first that waits.
 void Agent::EndStalled(const answers::Stall& stall, const std::string& said) {
+  const bool is_final = options_.on_stall == OnStall::kStop;
   for (const int rank : stall.missing) {
-    if (KillStalled(rank, said)) return;
+    if (KillStalled(rank, said, is_final)) return;
   }
-  (void)KillStalled(stall.waiting[0], said);
+  (void)KillStalled(stall.waiting[0], said, is_final);
 }
 
 // Reports the first rank only, because the others lose their losses with it. With --stop-on-nan it
