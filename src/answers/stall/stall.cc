@@ -293,20 +293,19 @@ std::string SayMute(const StallWatch::Testimony& testimony, const std::vector<Fo
   return fmt::format("; no usable answer of the flight recorder of {}", NameRanks(mute));
 }
 
+std::string LineOf(const Doing& doing, StallWatch::LineOf line_of) {
+  if (doing.own.file.empty() || !doing.inner.empty()) return "";
+  std::string line(base::Trim(line_of(doing.own.file, doing.own.line)));
+  for (char& c : line) {
+    if (c < ' ' || c > '~') c = c == '\t' ? ' ' : '?';
+  }
+  return line;
+}
+
 }  // namespace
 
 std::string_view NameOf(Stall::Kind kind) {
   return kind == Stall::Kind::kStalled ? "stalled" : "waiting";
-}
-
-bool IsOfDifferentCalls(std::string_view stall) {
-  const auto has = [stall](std::string_view words) { return stall.find(words) != stall.npos; };
-  return has(kWaitForEachOther) || (has(": collective #") && has(" differs between ranks")) ||
-         ((has(": the sizes of ") || has(": the types of ")) && has(" differ"));
-}
-
-bool NamesLateRank(std::string_view stall) {
-  return stall.find(" not entered ") != std::string_view::npos;
 }
 
 std::string Say(const Stall& stall, std::chrono::steady_clock::time_point now) {
@@ -352,24 +351,6 @@ std::optional<int> RankToKill(const Stall& stall, const std::vector<RankLook>& b
     });
   });
   return all_stand ? RankToKill(stall, now) : std::nullopt;
-}
-
-std::string MissingRecorder(std::string_view stall) {
-  const auto has = [stall](std::string_view words) {
-    return stall.find(words) != std::string_view::npos;
-  };
-  const bool is_of_call = has(" not entered ") || has(kWaitForEachOther);
-  // "all_reduce #412", not a comment in the line of a program.
-  const bool has_number = [stall] {
-    for (size_t at = 0; (at = stall.find(" #", at)) != std::string_view::npos; at += 2) {
-      if (at + 2 < stall.size() && base::IsDigit(stall[at + 2])) return true;
-    }
-    return false;
-  }();
-  // Before the ranks have met nothing is recorded; the last names the recorder that is silent.
-  if (!is_of_call || has_number || has("init_process_group") || has("flight recorder")) return "";
-  return "the number of the collective: no rank has a flight recorder (its torch has none, or it "
-         "is off)";
 }
 
 StallWatch::StallWatch(milliseconds after, bool is_whole, int world)
@@ -471,6 +452,11 @@ std::vector<RankLook> StallWatch::looks() const {
   return looks;
 }
 
+std::string LineOfDump(std::string_view dump, StallWatch::LineOf line_of) {
+  const auto stacks = ReadStacks(dump);
+  return stacks.empty() ? "" : LineOf(WhatItDoes(stacks[0].frames), line_of);
+}
+
 void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) {
   lacks_answers_ = testimony.lacks_traces;
   nearly_idle_.clear();
@@ -500,19 +486,14 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
     const auto stacks =
         dump == testimony.dumps.end() ? std::vector<ThreadStack>() : ReadStacks(dump->second);
     if (!stacks.empty()) found.doing = WhatItDoes(stacks[0].frames);
-    if (!found.doing.own.file.empty() && found.doing.inner.empty()) {
-      found.source = base::Trim(line_of(found.doing.own.file, found.doing.own.line));
-      // Waiting for an asynchronous collective has no frame of its own.
-      if (found.doing.kind == Doing::Kind::kOwn &&
-          found.source.find(".wait(") != std::string::npos) {
-        found.doing.kind = Doing::Kind::kWaiting;
-        found.doing.what = "wait";
-      }
-      if (found.source.size() > kLongestSource) found.source.resize(kLongestSource);
-      for (char& c : found.source) {
-        if (c < ' ' || c > '~') c = c == '\t' ? ' ' : '?';
-      }
+    const auto line = testimony.lines.find(rank);
+    found.source = line != testimony.lines.end() ? line->second : LineOf(found.doing, line_of);
+    // Waiting for an asynchronous collective has no frame of its own.
+    if (found.doing.kind == Doing::Kind::kOwn && found.source.find(".wait(") != std::string::npos) {
+      found.doing.kind = Doing::Kind::kWaiting;
+      found.doing.what = "wait";
     }
+    if (found.source.size() > kLongestSource) found.source.resize(kLongestSource);
     // These views point into a dump that may not outlive this loop.
     found.doing.own = {};
     if (!found.has_ended && found.IsWaiting()) {

@@ -136,8 +136,11 @@ class StallWatch {
     std::map<int, KernelSleep> kernel{};
     // What a rank sends without an answer: "connects to 10.0.0.2:37421 and gets no answer ...".
     std::map<int, std::string> unanswered{};
+    // The source lines of ranks (LineOfDump) whose files may differ from those here.
+    std::map<int, std::string> lines{};
   };
-  // `line_of` returns the text of a line of a source file, "" when it cannot be read.
+  // `line_of` returns the text of a line of a source file, "" when it cannot be read. It is not
+  // asked for ranks in Testimony::lines.
   using LineOf = std::string (*)(std::string_view file, int line);
   // `now`: when See returned true. What has happened since is not known.
   void Judge(Instant now, const Testimony& testimony, LineOf line_of);
@@ -183,5 +186,9 @@ class StallWatch {
   std::vector<int> nearly_idle_;
   int asked_soon_ = 0;
 };
+
+// The line on which the process with these stacks is, if its main thread is in the program's own
+// code; "" otherwise. Printable ASCII.
+std::string LineOfDump(std::string_view dump, StallWatch::LineOf line_of);
 
 }  // namespace answers

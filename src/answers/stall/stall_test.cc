@@ -113,6 +113,33 @@ TEST(Stall, NamesTheRankThatIsMissingAndItsLine) {
             "time.sleep(60)");
 }
 
+// The program may be another one here, or at another place.
+TEST(Stall, ALineOfAnotherMachineIsReadThere) {
+  const auto read = [](std::string_view file, int line) {
+    return fmt::format("\t{}:{}\x1b.wait()", file, line);
+  };
+  const std::string there = LineOfDump(kAsleep, read);
+  EXPECT_EQ(there, "/home/me/loader.py:31?.wait()");
+  EXPECT_EQ(LineOfDump("", read), "");
+  StallWatch watch(seconds(3), true, 2);
+  const std::vector<RankLook> looks = {{0, 100, false, false, {'S'}},
+                                       {1, 101, false, false, {'S'}}};
+  StallWatch::Instant now{};
+  watch.See(now, looks);
+  now += seconds(3);
+  ASSERT_TRUE(watch.See(now, looks));
+  StallWatch::Testimony testimony;
+  testimony.dumps = {{0, kInAllReduce}, {1, kAsleep}};
+  testimony.lines = {{1, there}};
+  watch.Judge(now, testimony, Source);
+  ASSERT_TRUE(watch.stall());
+  EXPECT_NE(watch.stall()->text.find("rank 1 is in wait (loader.py:31)"), std::string::npos);
+  testimony.lines = {{1, "step()"}};
+  watch.Judge(now, testimony, Source);
+  ASSERT_TRUE(watch.stall());
+  EXPECT_TRUE(watch.stall()->text.ends_with("it is at loader.py:31: step()"));
+}
+
 TEST(Stall, WhoWorksLittleWhileItIsAskedAgainAndAgainIsNotHung) {
   Story story(2);
   story.lacks_traces() = true;

@@ -86,13 +86,10 @@ text::Object Encode(const Testimony& testimony) {
                                   {"rest", sleep.is_rest},
                                   {"server", sleep.is_server}});
   }
-  return {{"dumps", Encode(testimony.dumps)},
-          {"traces", Encode(testimony.traces)},
-          {"unanswered", Encode(testimony.unanswered)},
-          {"lacks_traces", testimony.lacks_traces},
-          {"mute", Encode(testimony.mute)},
-          {"with_work", Encode(testimony.with_work)},
-          {"kernel", std::move(kernel)}};
+  return {{"dumps", Encode(testimony.dumps)},           {"traces", Encode(testimony.traces)},
+          {"unanswered", Encode(testimony.unanswered)}, {"lines", Encode(testimony.lines)},
+          {"lacks_traces", testimony.lacks_traces},     {"mute", Encode(testimony.mute)},
+          {"with_work", Encode(testimony.with_work)},   {"kernel", std::move(kernel)}};
 }
 
 Testimony DecodeTestimony(const text::Json& value) {
@@ -100,6 +97,7 @@ Testimony DecodeTestimony(const text::Json& value) {
   testimony.dumps = DecodeTexts(value, "dumps");
   testimony.traces = DecodeTexts(value, "traces");
   testimony.unanswered = DecodeTexts(value, "unanswered");
+  testimony.lines = DecodeTexts(value, "lines");
   testimony.lacks_traces = text::GetBool(value, {"lacks_traces"}).value_or(false);
   testimony.mute = DecodeRanks(value, "mute");
   testimony.with_work = DecodeRanks(value, "with_work");

@@ -13,6 +13,7 @@ TEST(NodeNews, SurvivesTheWay) {
   news.testimony->dumps = {{4, "Thread 0x1\n  File \"a.py\", line 3 in f\n"}};
   news.testimony->traces = {{4, "{}"}};
   news.testimony->unanswered = {{4, "connects to a"}};
+  news.testimony->lines = {{4, "work.wait()"}};
   news.testimony->mute = {5};
   news.testimony->with_work = {4};
   news.testimony->kernel[5] = {4712, "waits", true, false};
@@ -34,6 +35,7 @@ TEST(NodeNews, SurvivesTheWay) {
   EXPECT_EQ(read->testimony->dumps, news.testimony->dumps);
   EXPECT_EQ(read->testimony->traces, news.testimony->traces);
   EXPECT_EQ(read->testimony->unanswered, news.testimony->unanswered);
+  EXPECT_EQ(read->testimony->lines, news.testimony->lines);
   EXPECT_EQ(read->testimony->mute, news.testimony->mute);
   EXPECT_EQ(read->testimony->with_work, news.testimony->with_work);
   EXPECT_EQ(read->testimony->kernel[5].text, "waits");

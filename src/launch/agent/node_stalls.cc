@@ -17,6 +17,9 @@ constexpr size_t kMostPlaced = 3;
 // Until the next look, which is about a second after the one before.
 constexpr base::Duration kBetweenLooks = std::chrono::milliseconds(850);
 
+// The lines of all ranks come with the answers.
+std::string NoLine(std::string_view, int) { return ""; }
+
 }  // namespace
 
 // In a pod of the embedded cluster the daemon sees the ranks of all pods.
@@ -99,6 +102,7 @@ void Agent::JudgeWithOthers(answers::StallWatch::Testimony testimony, int turn) 
       testimony.dumps.merge(other.dumps);
       testimony.traces.merge(other.traces);
       testimony.unanswered.merge(other.unanswered);
+      testimony.lines.merge(other.lines);
       testimony.mute.merge(other.mute);
       testimony.with_work.merge(other.with_work);
       testimony.kernel.merge(other.kernel);
@@ -108,7 +112,7 @@ void Agent::JudgeWithOthers(answers::StallWatch::Testimony testimony, int turn) 
   // Only what is told from now on confirms the judgement.
   for (auto& [node, told] : told_) told.is_new = false;
   looks_since_judged_.clear();
-  stall_watch_->Judge(asked_at_, testimony, witness::SourceLine);
+  stall_watch_->Judge(asked_at_, testimony, SharesStalls() ? NoLine : witness::SourceLine);
   SayStall(testimony.dumps);
   TellStall();
   if (LooksForStalls()) LookForStallsLater(kBetweenLooks);

@@ -174,6 +174,11 @@ void Agent::Testify(const std::vector<answers::RankLook>& looks,
               testimony.dumps = by_rank(std::move(answers));
               testimony.traces = by_rank(recorders->Await(kTake));
               testimony.lacks_traces = recorders->LacksAnswers();
+              // The host has other files.
+              for (const auto& [rank, dump] : testimony.dumps) {
+                if (!SharesStalls()) break;
+                testimony.lines[rank] = answers::LineOfDump(dump, witness::SourceLine);
+              }
               for (const pid_t pid : recorders->Mute()) testimony.mute.insert(rank_of(pid));
               then(std::move(testimony));
             });
