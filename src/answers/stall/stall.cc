@@ -56,6 +56,7 @@ struct Found {
   std::optional<KernelSleep> kernel;  // it runs no Python that can be asked
   bool is_unseen = false;             // it may run without a Python that says where it is
   bool may_come = false;              // its pod may not have started yet
+  bool is_cut = false;                // its stacks were too long
   bool is_still = false;
   bool is_idle = false;
   bool has_work = false;
@@ -82,6 +83,7 @@ std::string Describe(const Found& found) {
     return fmt::format("is stopped by a signal: kill -CONT {} lets it go on", found.pid);
   }
   if (found.state == 't') return "is held by a debugger";
+  if (found.is_cut) return "has stacks that are too long to be sent";
   const Doing& doing = found.doing;
   const std::string source = found.source.empty() ? "" : ": " + found.source;
   const std::string inner = doing.inner.empty() ? "" : fmt::format(", in {}", doing.inner);
@@ -110,7 +112,7 @@ std::string Describe(const Found& found) {
 bool IsHung(const Found& found) {
   if (found.is_unseen || found.may_come) return false;
   if (found.has_ended || !found.has_started || found.state == 'T') return true;
-  if (found.kernel) return false;
+  if (found.kernel || found.is_cut) return false;
   if (found.state == 'D' || found.state == 't') return false;
   return found.is_idle &&
          (found.doing.kind == Doing::Kind::kOwn || found.doing.kind == Doing::Kind::kSilent);
@@ -476,6 +478,7 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
     found.has_work = testimony.with_work.contains(rank);
     if (found.has_work) known.idle_since = now;
     found.state = known.look.activity.state;
+    found.is_cut = testimony.cut.contains(rank);
     if (const auto kernel = testimony.kernel.find(rank); kernel != testimony.kernel.end()) {
       found.kernel = kernel->second;
     }

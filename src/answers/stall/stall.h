@@ -138,6 +138,8 @@ class StallWatch {
     std::map<int, std::string> unanswered{};
     // The source lines of ranks (LineOfDump) whose files may differ from those here.
     std::map<int, std::string> lines{};
+    // Ranks whose stacks were too long for the way here: what they do is not known.
+    std::set<int> cut{};
   };
   // `line_of` returns the text of a line of a source file, "" when it cannot be read. It is not
   // asked for ranks in Testimony::lines.

@@ -140,6 +140,23 @@ TEST(Stall, ALineOfAnotherMachineIsReadThere) {
   EXPECT_TRUE(watch.stall()->text.ends_with("it is at loader.py:31: step()"));
 }
 
+TEST(Stall, WhoseStacksAreTooLongToBeSentIsNotSaidToHang) {
+  StallWatch watch(seconds(3), true, 2);
+  const std::vector<RankLook> looks = {{0, 100, false, false, {'S'}},
+                                       {1, 101, false, false, {'S'}}};
+  StallWatch::Instant now{};
+  watch.See(now, looks);
+  now += seconds(30);
+  ASSERT_TRUE(watch.See(now, looks));
+  StallWatch::Testimony testimony;
+  testimony.dumps = {{0, kInAllReduce}};
+  testimony.cut = {1};
+  watch.Judge(now, testimony, Source);
+  ASSERT_TRUE(watch.stall());
+  EXPECT_EQ(watch.stall()->kind, Stall::Kind::kWaiting);
+  EXPECT_TRUE(watch.stall()->text.ends_with("; it has stacks that are too long to be sent"));
+}
+
 TEST(Stall, WhoWorksLittleWhileItIsAskedAgainAndAgainIsNotHung) {
   Story story(2);
   story.lacks_traces() = true;

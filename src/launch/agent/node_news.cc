@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/strings.h"
 #include "text/json.h"
 
 namespace launch {
@@ -13,7 +14,11 @@ using answers::KernelSleep;
 using answers::RankLook;
 using Testimony = answers::StallWatch::Testimony;
 
-constexpr size_t kMostText = 256 << 10;  // of all dumps, and of all traces
+// As JSON, of all ranks of a node, so that all of them fit into Rendezvous::kLongestTold.
+constexpr size_t kMostDumps = 768 << 10;
+constexpr size_t kMostTraces = 2 << 20;
+constexpr size_t kMostOthers = 128 << 10;  // of each other kind of text
+constexpr size_t kLongestLine = 16 << 10;
 
 text::Array Encode(const RankLook& look) {
   const answers::Activity& of = look.activity;
@@ -42,12 +47,27 @@ std::optional<RankLook> DecodeLook(const text::Json& value) {
   return look;
 }
 
-text::Array Encode(const std::map<int, std::string>& texts) {
+// A character that is no UTF-8 would make the whole message useless.
+std::string ToAscii(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) > '~') c = '?';
+  }
+  return text;
+}
+
+// Adds ranks whose text does not fit to `left_out`.
+text::Array Encode(const std::map<int, std::string>& texts, size_t most, std::set<int>& left_out) {
   text::Array list;
   size_t bytes = 0;
   for (const auto& [rank, text] : texts) {
-    bytes += text.size();
-    if (bytes <= kMostText) list.push_back(text::Array{rank, text});
+    std::string ascii = ToAscii(text);
+    const size_t size = text::QuoteJson(ascii).size();
+    if (bytes + size > most) {
+      left_out.insert(rank);
+      continue;
+    }
+    bytes += size;
+    list.push_back(text::Array{rank, std::move(ascii)});
   }
   return list;
 }
@@ -82,19 +102,30 @@ text::Object Encode(const Testimony& testimony) {
   for (const auto& [rank, sleep] : testimony.kernel) {
     kernel.push_back(text::Object{{"rank", rank},
                                   {"pid", sleep.pid},
-                                  {"text", sleep.text},
+                                  {"text", ToAscii(sleep.text)},
                                   {"rest", sleep.is_rest},
                                   {"server", sleep.is_server}});
   }
-  return {{"dumps", Encode(testimony.dumps)},           {"traces", Encode(testimony.traces)},
-          {"unanswered", Encode(testimony.unanswered)}, {"lines", Encode(testimony.lines)},
-          {"lacks_traces", testimony.lacks_traces},     {"mute", Encode(testimony.mute)},
-          {"with_work", Encode(testimony.with_work)},   {"kernel", std::move(kernel)}};
+  std::set<int> cut = testimony.cut;
+  std::set<int> mute = testimony.mute;
+  std::set<int> unsaid;
+  text::Array dumps = Encode(testimony.dumps, kMostDumps, cut);
+  text::Array traces = Encode(testimony.traces, kMostTraces, mute);
+  return {{"dumps", std::move(dumps)},
+          {"cut", Encode(cut)},
+          {"traces", std::move(traces)},
+          {"unanswered", Encode(testimony.unanswered, kMostOthers, unsaid)},
+          {"lines", Encode(testimony.lines, kMostOthers, unsaid)},
+          {"lacks_traces", testimony.lacks_traces},
+          {"mute", Encode(mute)},
+          {"with_work", Encode(testimony.with_work)},
+          {"kernel", std::move(kernel)}};
 }
 
 Testimony DecodeTestimony(const text::Json& value) {
   Testimony testimony;
   testimony.dumps = DecodeTexts(value, "dumps");
+  testimony.cut = DecodeRanks(value, "cut");
   testimony.traces = DecodeTexts(value, "traces");
   testimony.unanswered = DecodeTexts(value, "unanswered");
   testimony.lines = DecodeTexts(value, "lines");
@@ -122,7 +153,7 @@ std::string EncodeNews(const NodeNews& news) {
   if (!looks.empty()) object["looks"] = std::move(looks);
   if (news.testimony) object["testimony"] = Encode(*news.testimony);
   if (news.question) object["question"] = *news.question;
-  if (!news.line.empty()) object["line"] = news.line.substr(0, kMostText);
+  if (!news.line.empty()) object["line"] = ToAscii(base::OneLine(news.line, kLongestLine));
   if (news.is_over) object["over"] = true;
   if (news.killed) object["killed"] = Encode(*news.killed);
   if (news.is_final) object["final"] = true;

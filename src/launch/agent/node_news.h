@@ -27,7 +27,8 @@ struct NodeNews {
   bool is_final = false;  // and the job shall end
 };
 
-// Leaves out what would make the text too long for a message.
+// At most Rendezvous::kLongestTold bytes. Says of which ranks it has left something out
+// (Testimony::cut, mute).
 std::string EncodeNews(const NodeNews& news);
 base::Result<NodeNews> DecodeNews(std::string_view text);
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "rendezvous/nodes/rendezvous.h"
+
 namespace launch {
 namespace {
 
@@ -50,12 +52,36 @@ TEST(NodeNews, SurvivesTheWay) {
 TEST(NodeNews, WhatIsTooLongForAMessageIsLeftOut) {
   NodeNews news;
   news.testimony.emplace();
-  for (int rank = 0; rank < 64; ++rank) news.testimony->dumps[rank].assign(16 << 10, '"');
+  for (int rank = 0; rank < 64; ++rank) {
+    news.testimony->dumps[rank].assign(rank == 3 ? 1 << 20 : 16 << 10, '"');
+    news.testimony->traces[rank].assign(64 << 10, 1);
+    news.testimony->lines[rank].assign(64 << 10, '"');
+    news.testimony->unanswered[rank].assign(64 << 10, '"');
+  }
+  news.line.assign(1 << 20, '"');
   const std::string text = EncodeNews(news);
-  EXPECT_LT(text.size(), size_t{1} << 20);
+  EXPECT_LT(text.size(), rendezvous::Rendezvous::kLongestTold);
   const auto read = DecodeNews(text);
   ASSERT_TRUE(read);
-  EXPECT_EQ(read->testimony->dumps.size(), 16u);
+  EXPECT_EQ(read->testimony->dumps.size(), 23u);
+  EXPECT_EQ(read->testimony->cut.size(), 41u);
+  EXPECT_TRUE(read->testimony->cut.contains(3)) << "it alone is too long";
+  EXPECT_TRUE(read->testimony->dumps.contains(4));
+  EXPECT_EQ(read->testimony->traces.size(), 5u);
+  EXPECT_EQ(read->testimony->mute.size(), 59u);
+}
+
+TEST(NodeNews, TextThatIsNoUtf8DoesNotSpoilTheRest) {
+  NodeNews news;
+  news.testimony.emplace();
+  news.testimony->dumps = {{0, "a\xff"}};
+  news.testimony->kernel[0].text = "b\xc3";
+  news.line = "c\xe2\x82";
+  const auto read = DecodeNews(EncodeNews(news));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->testimony->dumps.at(0), "a?");
+  EXPECT_EQ(read->testimony->kernel.at(0).text, "b?");
+  EXPECT_TRUE(read->line.starts_with("c?"));
 }
 
 TEST(NodeNews, GarbageIsAnErrorOrEmpty) {

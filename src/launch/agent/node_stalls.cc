@@ -104,6 +104,7 @@ void Agent::JudgeWithOthers(answers::StallWatch::Testimony testimony, int turn) 
       testimony.unanswered.merge(other.unanswered);
       testimony.lines.merge(other.lines);
       testimony.mute.merge(other.mute);
+      testimony.cut.merge(other.cut);
       testimony.with_work.merge(other.with_work);
       testimony.kernel.merge(other.kernel);
       testimony.lacks_traces = testimony.lacks_traces || other.lacks_traces;
