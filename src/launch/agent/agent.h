@@ -258,7 +258,7 @@ class Agent : private rendezvous::RendezvousEvents {
     bool HasEnded() const;
   };
   std::map<int, Told> told_;
-  int64_t question_ = 0;     // how often the other nodes have been asked
+  uint64_t question_ = 0;    // how often the other nodes have been asked
   std::string ended_stall_;  // the last one that was said to be over, and when it was
   std::chrono::steady_clock::time_point stall_ended_;
   std::string stall_at_failure_;

@@ -17,7 +17,7 @@ struct NodeNews {
   std::vector<answers::RankLook> looks;
   std::optional<answers::StallWatch::Testimony> testimony;
   // Of the host it asks for the testimony, and the answer repeats it.
-  std::optional<int64_t> question;
+  std::optional<uint64_t> question;
   // Of the host alone.
   std::string line;  // for the user; it describes a stall, or its end
   bool is_over = false;
@@ -30,6 +30,11 @@ struct NodeNews {
 // At most Rendezvous::kLongestTold bytes. Says of which ranks it has left something out
 // (Testimony::cut, mute).
 std::string EncodeNews(const NodeNews& news);
+// An error if any part is malformed. What a user may read is one line each, without control
+// characters.
 base::Result<NodeNews> DecodeNews(std::string_view text);
+// Whether it speaks of ranks of the node with `nproc` ranks from `first_rank` on alone, and its
+// looks are those of all of them.
+bool IsOf(const NodeNews& news, int first_rank, int nproc);
 
 }  // namespace launch

@@ -84,13 +84,56 @@ TEST(NodeNews, TextThatIsNoUtf8DoesNotSpoilTheRest) {
   EXPECT_TRUE(read->line.starts_with("c?"));
 }
 
-TEST(NodeNews, GarbageIsAnErrorOrEmpty) {
-  EXPECT_FALSE(DecodeNews("{"));
-  const auto read = DecodeNews(
-      R"({"looks":[1,[1],[1,2,3,4,5,6,7,8]],"testimony":{"dumps":[[1],["a","b"]],"kernel":[1]}})");
+TEST(NodeNews, GarbageIsAnError) {
+  EXPECT_TRUE(DecodeNews(R"({"node":1,"looks":[[1,2,false,"S",5,6,7,8]]})"));
+  for (const char* const text :
+       {"{", "[]", "{}", R"({"node":-1})", R"({"node":4294967296})", R"({"node":1,"looks":{}})",
+        R"({"node":1,"looks":[1]})", R"({"node":1,"looks":[[1]]})",
+        R"({"node":1,"looks":[[1,2,false,"S","5",6,7,8]]})",
+        R"({"node":1,"looks":[[4294967297,2,false,"S",5,6,7,8]]})",
+        R"({"node":1,"looks":[[1,2,false,"S",5,-6,7,8]]})", R"({"node":1,"question":"a"})",
+        R"({"node":1,"killed":4})", R"({"node":1,"testimony":1})",
+        R"({"node":1,"testimony":{"dumps":[[1]]}})",
+        R"({"node":1,"testimony":{"dumps":[["a","b"]]}})",
+        R"({"node":1,"testimony":{"mute":[-1]}})", R"({"node":1,"testimony":{"kernel":[1]}})",
+        R"({"node":1,"testimony":{"kernel":[{"pid":1}]}})"}) {
+    EXPECT_FALSE(DecodeNews(text)) << text;
+  }
+}
+
+TEST(NodeNews, WhatAUserMayReadIsOneLineWithoutControlCharacters) {
+  NodeNews news;
+  news.testimony.emplace();
+  news.testimony->unanswered = {{0, "a\x1b[2Jb\nc"}};
+  news.testimony->lines = {{0, "a\x1b[2Jb\nc"}};
+  news.testimony->kernel[0].text = "a\x1b[2Jb\nc";
+  const auto read = DecodeNews(EncodeNews(news));
   ASSERT_TRUE(read);
-  EXPECT_TRUE(read->looks.empty());
-  EXPECT_TRUE(read->testimony->dumps.empty());
+  for (const std::string& text : {read->testimony->unanswered.at(0), read->testimony->lines.at(0),
+                                  read->testimony->kernel.at(0).text}) {
+    EXPECT_EQ(text, "ab c");
+  }
+  EXPECT_EQ(DecodeNews(R"({"node":0,"line":"a\u001b[2J\nb"})")->line, "a b");
+}
+
+TEST(NodeNews, ANodeSpeaksOfItsOwnRanksAlone) {
+  NodeNews news;
+  news.looks = {{4, 100}, {5, 101}};
+  EXPECT_TRUE(IsOf(news, 4, 2));
+  EXPECT_FALSE(IsOf(news, 3, 2));
+  EXPECT_FALSE(IsOf(news, 4, 1));
+  EXPECT_FALSE(IsOf(news, 4, 3)) << "rank 6 is missing";
+  news.looks[1].rank = 4;
+  EXPECT_FALSE(IsOf(news, 4, 2)) << "rank 5 is missing";
+  news.looks.clear();
+  EXPECT_TRUE(IsOf(news, 4, 2)) << "it may tell something else";
+  news.testimony.emplace();
+  news.testimony->dumps[5] = "a";
+  EXPECT_TRUE(IsOf(news, 4, 2));
+  EXPECT_FALSE(IsOf(news, 4, 1));
+  news.testimony->dumps.clear();
+  news.testimony->with_work = {3};
+  EXPECT_FALSE(IsOf(news, 4, 2));
 }
 
 }  // namespace

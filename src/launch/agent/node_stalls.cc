@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/strings.h"
 #include "launch/agent/agent.h"
 #include "witness/stacks.h"
 
@@ -14,6 +15,7 @@ namespace {
 constexpr base::Duration kTurn = std::chrono::milliseconds(100);
 constexpr int kMostTurns = 15;
 constexpr size_t kMostPlaced = 3;
+constexpr size_t kLongestHost = 200;
 // Until the next look, which is about a second after the one before.
 constexpr base::Duration kBetweenLooks = std::chrono::milliseconds(850);
 
@@ -135,7 +137,7 @@ std::string Agent::SayWithNodes(const answers::Stall& stall) const {
     for (const rendezvous::Node& node : assignment_->nodes) {
       if (rank < node.first_rank || rank >= node.first_rank + node.nproc) continue;
       if (++placed > kMostPlaced) return said;
-      said += fmt::format("; rank {} is on {}", rank, node.host);
+      said += fmt::format("; rank {} is on {}", rank, base::OneLine(node.host, kLongestHost));
     }
   }
   return said;
@@ -178,6 +180,9 @@ void Agent::OnTold(const std::string& text) {
   auto news = DecodeNews(text);
   if (!news || !SharesStalls() || !group_ || !stall_watch_) return;
   if (rendezvous_->is_host()) {
+    if (static_cast<size_t>(news->node) >= assignment_->nodes.size()) return;
+    const rendezvous::Node& node = assignment_->nodes[static_cast<size_t>(news->node)];
+    if (news->node == assignment_->self || !IsOf(*news, node.first_rank, node.nproc)) return;
     Told& told = told_[news->node];
     if (news->testimony && news->question == question_) {
       told.testimony = std::move(news->testimony);

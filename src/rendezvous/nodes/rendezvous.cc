@@ -386,7 +386,8 @@ void Rendezvous::Impl::OnMessage(const AgentMessage& message) {
     case Type::kProgress:
       return events_.OnProgress(message.text);
     case Type::kTell:
-      return message.generation == running_ ? events_.OnTold(message.text) : void();
+      if (running_ != 0 && message.generation == running_) events_.OnTold(message.text);
+      return;
     default:
       return;
   }
