@@ -147,10 +147,12 @@ void Agent::Testify(const std::vector<answers::RankLook>& looks,
   answers::StallWatch::Testimony known;
   known.with_work = witness::RanksWithWork(looks, tree);
   const bool is_native = witness::ProcessesIn(stacks_folder_).empty();
+  const auto unanswered_by =
+      SharesStalls() ? witness::UnansweredOf(running) : std::map<pid_t, std::string>();
   for (const answers::RankLook& look : looks) {
     if (look.has_ended) continue;
-    std::string unanswered = SharesStalls() ? witness::UnansweredOf(look.pid) : "";
-    if (!unanswered.empty()) known.unanswered[look.rank] = std::move(unanswered);
+    const auto unanswered = unanswered_by.find(look.pid);
+    if (unanswered != unanswered_by.end()) known.unanswered[look.rank] = unanswered->second;
     if (!is_native) continue;
     if (auto sleep = witness::KernelSleepOf(look.pid, tree)) known.kernel[look.rank] = *sleep;
   }
