@@ -197,7 +197,9 @@ void Agent::OnTold(const std::string& text) {
     const bool is_there = std::any_of(own.begin(), own.end(), [&](const answers::RankLook& look) {
       return answers::StandsStill(*news->killed, look);
     });
-    if (is_there) (void)KillStalled(news->killed->rank, news->line, news->is_final);
+    // A rank that prints may wait for whoever reads our console, where the stall has been said.
+    if (is_there && output_->IsWritten())
+      (void)KillStalled(news->killed->rank, news->line, news->is_final);
     return;
   }
   if (!news->line.empty()) {

@@ -212,6 +212,7 @@ void Agent::OnNodeIdle() {
   if (end_) return FinishWithOthers();
   if (std::exchange(has_to_say_stopped_, false)) {
     AwaitOthers();
+    loop_->Cancel(std::exchange(stall_timer_, 0));
     return rendezvous_->Stopped(assignment_->generation);
   }
   if (!was_running || ending_ != Ending::kSuccess) return;
