@@ -198,8 +198,9 @@ void Agent::OnTold(const std::string& text) {
       return answers::StandsStill(*news->killed, look);
     });
     // A rank that prints may wait for whoever reads our console, where the stall has been said.
-    if (is_there && output_->IsWritten())
+    if (is_there && output_->IsWritten()) {
       (void)KillStalled(news->killed->rank, news->line, news->is_final);
+    }
     return;
   }
   if (!news->line.empty()) {
