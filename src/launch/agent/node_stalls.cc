@@ -90,9 +90,9 @@ void Agent::JudgeWithOthers(answers::StallWatch::Testimony testimony, int turn) 
         return each.second.testimony || (each.second.HasEnded() && !each.second.is_new);
       });
   if (!all_answered && turn < kMostTurns) {
-    stall_timer_ = loop_->After(kTurn, [this, testimony = std::move(testimony), turn] {
+    stall_timer_ = loop_->After(kTurn, [this, testimony = std::move(testimony), turn]() mutable {
       stall_timer_ = 0;
-      JudgeWithOthers(testimony, turn + 1);
+      JudgeWithOthers(std::move(testimony), turn + 1);
     });
     return;
   }
