@@ -178,7 +178,8 @@ bool Agent::KillStalled(int rank, const std::string& said, bool is_final) {
 
 void Agent::OnTold(const std::string& text) {
   auto news = DecodeNews(text);
-  if (!news || !SharesStalls() || !group_ || !stall_watch_) return;
+  if (!news || !SharesStalls()) return;
+  // Even before its own ranks run: those of the other may have ended by then.
   if (rendezvous_->is_host()) {
     if (static_cast<size_t>(news->node) >= assignment_->nodes.size()) return;
     const rendezvous::Node& node = assignment_->nodes[static_cast<size_t>(news->node)];
@@ -192,6 +193,7 @@ void Agent::OnTold(const std::string& text) {
     told.is_new = true;
     return;
   }
+  if (!group_ || !stall_watch_) return;
   if (news->killed) {
     const auto own = LooksForStalls() ? OwnLooks() : std::vector<answers::RankLook>();
     const bool is_there = std::any_of(own.begin(), own.end(), [&](const answers::RankLook& look) {

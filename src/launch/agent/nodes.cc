@@ -97,6 +97,7 @@ void Agent::OnStart(const rendezvous::Assignment& assignment) {
   // A host that takes the place of another one counts from 1 again.
   attempt_ = std::max(assignment_ ? attempt_ + 1 : 0, static_cast<int>(assignment.generation) - 1);
   assignment_ = assignment;
+  told_.clear();
   restarts_ = assignment.restart_count;
   is_idle_ = false;
   has_to_say_stopped_ = false;

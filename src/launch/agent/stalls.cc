@@ -71,7 +71,6 @@ void Agent::WatchStalls() {
   const Group group = MakeGroup();
   const bool sees_all = group.world_size == options_.nproc_per_node || SharesStalls();
   stall_watch_.emplace(options_.stall_after, sees_all, group.world_size);
-  told_.clear();
   looks_since_judged_.clear();
   snapshots_.emplace(*loop_, clock_, stacks_folder_);
   LookForStallsLater(kLook);
