@@ -295,7 +295,7 @@ std::string SayMute(const StallWatch::Testimony& testimony, const std::vector<Fo
   return fmt::format("; no usable answer of the flight recorder of {}", NameRanks(mute));
 }
 
-std::string LineOf(const Doing& doing, StallWatch::LineOf line_of) {
+std::string SourceOf(const Doing& doing, StallWatch::LineOf line_of) {
   if (doing.own.file.empty() || !doing.inner.empty()) return "";
   std::string line(base::Trim(line_of(doing.own.file, doing.own.line)));
   for (char& c : line) {
@@ -456,7 +456,7 @@ std::vector<RankLook> StallWatch::looks() const {
 
 std::string LineOfDump(std::string_view dump, StallWatch::LineOf line_of) {
   const auto stacks = ReadStacks(dump);
-  return stacks.empty() ? "" : LineOf(WhatItDoes(stacks[0].frames), line_of);
+  return stacks.empty() ? "" : SourceOf(WhatItDoes(stacks[0].frames), line_of);
 }
 
 void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) {
@@ -490,7 +490,7 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
         dump == testimony.dumps.end() ? std::vector<ThreadStack>() : ReadStacks(dump->second);
     if (!stacks.empty()) found.doing = WhatItDoes(stacks[0].frames);
     const auto line = testimony.lines.find(rank);
-    found.source = line != testimony.lines.end() ? line->second : LineOf(found.doing, line_of);
+    found.source = line != testimony.lines.end() ? line->second : SourceOf(found.doing, line_of);
     // Waiting for an asynchronous collective has no frame of its own.
     if (found.doing.kind == Doing::Kind::kOwn && found.source.find(".wait(") != std::string::npos) {
       found.doing.kind = Doing::Kind::kWaiting;
