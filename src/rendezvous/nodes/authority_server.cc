@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "rendezvous/nodes/rendezvous.h"
-
 namespace rendezvous {
 namespace {
 
@@ -105,7 +103,6 @@ void AuthorityServer::OnMessage(Peer& peer, const AgentMessage& message) {
 
 void AuthorityServer::Relay(const Peer& from, const AgentMessage& message) {
   if (message.generation != membership_.generation() || !membership_.Runs(from.node)) return;
-  if (message.text.size() > Rendezvous::kLongestTold) return;
   const bool is_from_host = from.node == config_.host;
   std::vector<NodeId> to;
   for (const auto& [node, id] : peer_of_node_) {

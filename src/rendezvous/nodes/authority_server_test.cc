@@ -122,10 +122,11 @@ TEST(AuthorityServer, WhoIsNoNodeOfTheRunningGenerationTellsTheHostNothing) {
   late.Tell(1, "late ");
   late.AwaitAnswer();
   other.Tell(1, "known ");
-  other.Tell(1, std::string(Rendezvous::kLongestTold + 1, 'a'));
+  const std::string longest(Rendezvous::kLongestTold, 'a');
+  other.Tell(1, longest);
   other.AwaitAnswer();
   host.AwaitAnswer();
-  EXPECT_EQ(host.told(), "known ");
+  EXPECT_EQ(host.told(), "known " + longest);
 }
 
 }  // namespace
