@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string_view>
+#include <utility>
 
 namespace witness {
 namespace {
@@ -31,12 +32,19 @@ std::string SayUnanswered(const std::vector<process::TcpSocket>& sockets,
   return "";
 }
 
-std::string UnansweredOf(pid_t pid) {
-  std::set<uint64_t> inodes;
-  for (const std::string& file : process::OpenFilesOf(pid)) {
-    if (const auto inode = process::SocketInode(file)) inodes.insert(*inode);
+std::map<pid_t, std::string> UnansweredOf(const std::vector<pid_t>& pids) {
+  std::map<pid_t, std::string> said;
+  if (pids.empty()) return said;
+  const std::vector<process::TcpSocket> sockets = process::TcpSocketsAround(pids[0]);
+  for (const pid_t pid : pids) {
+    std::set<uint64_t> inodes;
+    for (const std::string& file : process::OpenFilesOf(pid)) {
+      if (const auto inode = process::SocketInode(file)) inodes.insert(*inode);
+    }
+    std::string unanswered = SayUnanswered(sockets, inodes);
+    if (!unanswered.empty()) said[pid] = std::move(unanswered);
   }
-  return inodes.empty() ? "" : SayUnanswered(process::TcpSocketsAround(pid), inodes);
+  return said;
 }
 
 }  // namespace witness

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,9 +13,10 @@
 
 namespace witness {
 
-// "connects to 10.0.0.2:37421 and gets no answer ..."; "" if all of the process's connections have
-// been answered within some seconds.
-std::string UnansweredOf(pid_t pid);
+// Of each process "connects to 10.0.0.2:37421 and gets no answer ...", by pid; those are left out
+// whose connections have all been answered within some seconds. The processes must be in the same
+// network: its table, which may be long, is read once.
+std::map<pid_t, std::string> UnansweredOf(const std::vector<pid_t>& pids);
 
 // The same, of those of `sockets` with these inodes. Pure.
 std::string SayUnanswered(const std::vector<process::TcpSocket>& sockets,

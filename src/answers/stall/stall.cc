@@ -56,6 +56,7 @@ struct Found {
   std::optional<KernelSleep> kernel;  // it runs no Python that can be asked
   bool is_unseen = false;             // it may run without a Python that says where it is
   bool may_come = false;              // its pod may not have started yet
+  bool is_cut = false;                // its stacks were too long
   bool is_still = false;
   bool is_idle = false;
   bool has_work = false;
@@ -82,6 +83,7 @@ std::string Describe(const Found& found) {
     return fmt::format("is stopped by a signal: kill -CONT {} lets it go on", found.pid);
   }
   if (found.state == 't') return "is held by a debugger";
+  if (found.is_cut) return "has stacks that are too long to be sent";
   const Doing& doing = found.doing;
   const std::string source = found.source.empty() ? "" : ": " + found.source;
   const std::string inner = doing.inner.empty() ? "" : fmt::format(", in {}", doing.inner);
@@ -110,7 +112,7 @@ std::string Describe(const Found& found) {
 bool IsHung(const Found& found) {
   if (found.is_unseen || found.may_come) return false;
   if (found.has_ended || !found.has_started || found.state == 'T') return true;
-  if (found.kernel) return false;
+  if (found.kernel || found.is_cut) return false;
   if (found.state == 'D' || found.state == 't') return false;
   return found.is_idle &&
          (found.doing.kind == Doing::Kind::kOwn || found.doing.kind == Doing::Kind::kSilent);
@@ -293,20 +295,19 @@ std::string SayMute(const StallWatch::Testimony& testimony, const std::vector<Fo
   return fmt::format("; no usable answer of the flight recorder of {}", NameRanks(mute));
 }
 
+std::string SourceOf(const Doing& doing, StallWatch::LineOf line_of) {
+  if (doing.own.file.empty() || !doing.inner.empty()) return "";
+  std::string line(base::Trim(line_of(doing.own.file, doing.own.line)));
+  for (char& c : line) {
+    if (c < ' ' || c > '~') c = c == '\t' ? ' ' : '?';
+  }
+  return line;
+}
+
 }  // namespace
 
 std::string_view NameOf(Stall::Kind kind) {
   return kind == Stall::Kind::kStalled ? "stalled" : "waiting";
-}
-
-bool IsOfDifferentCalls(std::string_view stall) {
-  const auto has = [stall](std::string_view words) { return stall.find(words) != stall.npos; };
-  return has(kWaitForEachOther) || (has(": collective #") && has(" differs between ranks")) ||
-         ((has(": the sizes of ") || has(": the types of ")) && has(" differ"));
-}
-
-bool NamesLateRank(std::string_view stall) {
-  return stall.find(" not entered ") != std::string_view::npos;
 }
 
 std::string Say(const Stall& stall, std::chrono::steady_clock::time_point now) {
@@ -336,22 +337,22 @@ std::optional<int> RankToKill(const Stall& stall, const std::vector<RankLook>& l
   return ranks.empty() || !all_run ? std::nullopt : std::optional(ranks.front());
 }
 
-std::string MissingRecorder(std::string_view stall) {
-  const auto has = [stall](std::string_view words) {
-    return stall.find(words) != std::string_view::npos;
-  };
-  const bool is_of_call = has(" not entered ") || has(kWaitForEachOther);
-  // "all_reduce #412", not a comment in the line of a program.
-  const bool has_number = [stall] {
-    for (size_t at = 0; (at = stall.find(" #", at)) != std::string_view::npos; at += 2) {
-      if (at + 2 < stall.size() && base::IsDigit(stall[at + 2])) return true;
-    }
-    return false;
-  }();
-  // Before the ranks have met nothing is recorded; the last names the recorder that is silent.
-  if (!is_of_call || has_number || has("init_process_group") || has("flight recorder")) return "";
-  return "the number of the collective: no rank has a flight recorder (its torch has none, or it "
-         "is off)";
+bool StandsStill(const RankLook& before, const RankLook& now) {
+  return before.rank == now.rank && before.pid == now.pid && !before.has_ended && !now.has_ended &&
+         before.activity.dumped == now.activity.dumped && !HasDone(before.activity, now.activity);
+}
+
+std::optional<int> RankToKill(const Stall& stall, const std::vector<RankLook>& before,
+                              const std::vector<RankLook>& now) {
+  const std::vector<int>& ranks = stall.missing.empty() ? stall.waiting : stall.missing;
+  const bool all_stand = std::all_of(ranks.begin(), ranks.end(), [&](int rank) {
+    return std::any_of(before.begin(), before.end(), [&](const RankLook& first) {
+      return first.rank == rank && std::any_of(now.begin(), now.end(), [&](const RankLook& second) {
+               return StandsStill(first, second);
+             });
+    });
+  });
+  return all_stand ? RankToKill(stall, now) : std::nullopt;
 }
 
 StallWatch::StallWatch(milliseconds after, bool is_whole, int world)
@@ -453,6 +454,11 @@ std::vector<RankLook> StallWatch::looks() const {
   return looks;
 }
 
+std::string LineOfDump(std::string_view dump, StallWatch::LineOf line_of) {
+  const auto stacks = ReadStacks(dump);
+  return stacks.empty() ? "" : SourceOf(WhatItDoes(stacks[0].frames), line_of);
+}
+
 void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) {
   lacks_answers_ = testimony.lacks_traces;
   nearly_idle_.clear();
@@ -472,6 +478,7 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
     found.has_work = testimony.with_work.contains(rank);
     if (found.has_work) known.idle_since = now;
     found.state = known.look.activity.state;
+    found.is_cut = testimony.cut.contains(rank);
     if (const auto kernel = testimony.kernel.find(rank); kernel != testimony.kernel.end()) {
       found.kernel = kernel->second;
     }
@@ -482,19 +489,14 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
     const auto stacks =
         dump == testimony.dumps.end() ? std::vector<ThreadStack>() : ReadStacks(dump->second);
     if (!stacks.empty()) found.doing = WhatItDoes(stacks[0].frames);
-    if (!found.doing.own.file.empty() && found.doing.inner.empty()) {
-      found.source = base::Trim(line_of(found.doing.own.file, found.doing.own.line));
-      // Waiting for an asynchronous collective has no frame of its own.
-      if (found.doing.kind == Doing::Kind::kOwn &&
-          found.source.find(".wait(") != std::string::npos) {
-        found.doing.kind = Doing::Kind::kWaiting;
-        found.doing.what = "wait";
-      }
-      if (found.source.size() > kLongestSource) found.source.resize(kLongestSource);
-      for (char& c : found.source) {
-        if (c < ' ' || c > '~') c = c == '\t' ? ' ' : '?';
-      }
+    const auto line = testimony.lines.find(rank);
+    found.source = line != testimony.lines.end() ? line->second : SourceOf(found.doing, line_of);
+    // Waiting for an asynchronous collective has no frame of its own.
+    if (found.doing.kind == Doing::Kind::kOwn && found.source.find(".wait(") != std::string::npos) {
+      found.doing.kind = Doing::Kind::kWaiting;
+      found.doing.what = "wait";
     }
+    if (found.source.size() > kLongestSource) found.source.resize(kLongestSource);
     // These views point into a dump that may not outlive this loop.
     found.doing.own = {};
     if (!found.has_ended && found.IsWaiting()) {

@@ -95,6 +95,13 @@ std::string RenderStacks(const std::vector<RankLook>& looks,
 // another would not help. `looks`: StallWatch::looks. Pure.
 std::optional<int> RankToKill(const Stall& stall, const std::vector<RankLook>& looks);
 
+// Whether the same process runs in both looks and has done nothing between them. False if somebody
+// has asked it for its stack meanwhile: what it did then may have been the answer. Pure.
+bool StandsStill(const RankLook& before, const RankLook& now);
+// The same rank, if all that would have to go on stand still. Pure.
+std::optional<int> RankToKill(const Stall& stall, const std::vector<RankLook>& before,
+                              const std::vector<RankLook>& now);
+
 // Which witness is missing when the text of a stall names a collective without its number; "" for
 // any other. Pure.
 std::string MissingRecorder(std::string_view stall);
@@ -129,9 +136,15 @@ class StallWatch {
     std::map<int, KernelSleep> kernel{};
     // What a rank sends without an answer: "connects to 10.0.0.2:37421 and gets no answer ...".
     std::map<int, std::string> unanswered{};
+    // The source lines of ranks (LineOfDump) whose files may differ from those here.
+    std::map<int, std::string> lines{};
+    // Ranks whose stacks were too long for the way here: what they do is not known.
+    std::set<int> cut{};
   };
-  // `line_of` returns the text of a line of a source file, "" when it cannot be read.
+  // `line_of` returns the text of a line of a source file, "" when it cannot be read. It is not
+  // asked for ranks in Testimony::lines.
   using LineOf = std::string (*)(std::string_view file, int line);
+  // `now`: when See returned true. What has happened since is not known.
   void Judge(Instant now, const Testimony& testimony, LineOf line_of);
 
   // The present stall.
@@ -175,5 +188,9 @@ class StallWatch {
   std::vector<int> nearly_idle_;
   int asked_soon_ = 0;
 };
+
+// The line on which the process with these stacks is, if its main thread is in the program's own
+// code; "" otherwise. Printable ASCII.
+std::string LineOfDump(std::string_view dump, StallWatch::LineOf line_of);
 
 }  // namespace answers

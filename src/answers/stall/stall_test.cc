@@ -113,6 +113,50 @@ TEST(Stall, NamesTheRankThatIsMissingAndItsLine) {
             "time.sleep(60)");
 }
 
+// The program may be another one here, or at another place.
+TEST(Stall, ALineOfAnotherMachineIsReadThere) {
+  const auto read = [](std::string_view file, int line) {
+    return fmt::format("\t{}:{}\x1b.wait()", file, line);
+  };
+  const std::string there = LineOfDump(kAsleep, read);
+  EXPECT_EQ(there, "/home/me/loader.py:31?.wait()");
+  EXPECT_EQ(LineOfDump("", read), "");
+  StallWatch watch(seconds(3), true, 2);
+  const std::vector<RankLook> looks = {{0, 100, false, false, {'S'}},
+                                       {1, 101, false, false, {'S'}}};
+  StallWatch::Instant now{};
+  watch.See(now, looks);
+  now += seconds(3);
+  ASSERT_TRUE(watch.See(now, looks));
+  StallWatch::Testimony testimony;
+  testimony.dumps = {{0, kInAllReduce}, {1, kAsleep}};
+  testimony.lines = {{1, there}};
+  watch.Judge(now, testimony, Source);
+  ASSERT_TRUE(watch.stall());
+  EXPECT_NE(watch.stall()->text.find("rank 1 is in wait (loader.py:31)"), std::string::npos);
+  testimony.lines = {{1, "step()"}};
+  watch.Judge(now, testimony, Source);
+  ASSERT_TRUE(watch.stall());
+  EXPECT_TRUE(watch.stall()->text.ends_with("it is at loader.py:31: step()"));
+}
+
+TEST(Stall, WhoseStacksAreTooLongToBeSentIsNotSaidToHang) {
+  StallWatch watch(seconds(3), true, 2);
+  const std::vector<RankLook> looks = {{0, 100, false, false, {'S'}},
+                                       {1, 101, false, false, {'S'}}};
+  StallWatch::Instant now{};
+  watch.See(now, looks);
+  now += seconds(30);
+  ASSERT_TRUE(watch.See(now, looks));
+  StallWatch::Testimony testimony;
+  testimony.dumps = {{0, kInAllReduce}};
+  testimony.cut = {1};
+  watch.Judge(now, testimony, Source);
+  ASSERT_TRUE(watch.stall());
+  EXPECT_EQ(watch.stall()->kind, Stall::Kind::kWaiting);
+  EXPECT_TRUE(watch.stall()->text.ends_with("; it has stacks that are too long to be sent"));
+}
+
 TEST(Stall, WhoWorksLittleWhileItIsAskedAgainAndAgainIsNotHung) {
   Story story(2);
   story.lacks_traces() = true;
@@ -393,6 +437,29 @@ TEST(RankToKill, IsAMissingOneThatRuns) {
   EXPECT_EQ(kill({0, 1}, {4}), std::nullopt) << "it has not started";
   EXPECT_EQ(kill({0}, {1, 2}), std::nullopt) << "the end of rank 1 would not bring rank 2 back";
   EXPECT_EQ(kill({}, {}), std::nullopt);
+}
+
+TEST(RankToKill, IsNobodyWhoHasDoneSomethingBetweenTwoLooks) {
+  const std::vector<RankLook> before = {{0, 100, false, false, {'S', 5, 6, 7, 8}},
+                                        {1, 101, false, false, {'S', 5, 6, 7, 8}},
+                                        {2, 102, false, false, {'S', 5, 6, 7, 8}}};
+  const auto kill = [&before](auto change) {
+    Stall stall;
+    stall.waiting = {0};
+    stall.missing = {1, 2};
+    std::vector<RankLook> now = before;
+    change(now[2]);
+    return RankToKill(stall, before, now);
+  };
+  EXPECT_EQ(kill([](RankLook&) {}), 1);
+  EXPECT_EQ(kill([](RankLook& look) { look.activity.ticks += 3; }), 1) << "as an idle rank does";
+  EXPECT_EQ(kill([](RankLook& look) { look.activity.ticks += 90; }), std::nullopt);
+  EXPECT_EQ(kill([](RankLook& look) { look.activity.switches += 5; }), std::nullopt);
+  EXPECT_EQ(kill([](RankLook& look) { ++look.activity.transfers; }), std::nullopt);
+  EXPECT_EQ(kill([](RankLook& look) { ++look.activity.dumped; }), std::nullopt) << "it was asked";
+  EXPECT_EQ(kill([](RankLook& look) { look.activity.state = 'R'; }), std::nullopt);
+  EXPECT_EQ(kill([](RankLook& look) { ++look.pid; }), std::nullopt) << "another process";
+  EXPECT_EQ(kill([](RankLook& look) { look.rank = 9; }), std::nullopt) << "it is not seen now";
 }
 
 TEST(Stall, WhoPollsForTheOthersBeforeTheyHaveMetWaits) {

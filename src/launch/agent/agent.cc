@@ -420,7 +420,7 @@ void Agent::OnDrained() {
 
 bool Agent::TryRestart() {
   if (restarts_ >= options_.max_restarts || stuck_ || group_->has_given_up()) return false;
-  if (stalled_ && options_.on_stall == OnStall::kStop) return false;
+  if (stalled_ && stalled_->is_final) return false;
   if (lost_loss_) return false;  // it would lose it again
   const Failure& root = failures_[FindRootCause(failures_)];
   ++restarts_;

@@ -156,14 +156,15 @@ class Agent : private rendezvous::RendezvousEvents {
   bool LooksForStalls() const;
   void TellOwnEnd();
   void TellNodes(NodeNews news);
-  // False when it is not known what the ranks of all other nodes do.
-  bool AddOthersLooks(std::vector<answers::RankLook>& looks) const;
+  // False unless all other nodes have told what their ranks do since it was last true.
+  bool AddOthersLooks(std::vector<answers::RankLook>& looks);
   void AskOthers();
   void JudgeWithOthers(answers::StallWatch::Testimony testimony, int turn);
   void SayToAll(const std::string& text, bool is_over = false);
   std::string SayWithNodes(const answers::Stall& stall) const;
+  void EndStalledOfNodes(const std::vector<answers::RankLook>& looks);
   // False if the rank does not run here.
-  bool KillStalled(int rank, const std::string& said);
+  bool KillStalled(int rank, const std::string& said, bool is_final);
 
   base::Duration GraceAfterFailure() const;
   Failure FailureOf(const WorkerEnd& end) const;
@@ -246,22 +247,31 @@ class Agent : private rendezvous::RendezvousEvents {
   std::optional<witness::StallTeller> stall_teller_;  // of the current attempt, once it runs
   std::optional<answers::StallWatch> stall_watch_;
   std::optional<answers::Stall> said_stall_;
+  std::chrono::steady_clock::time_point asked_at_;     // the last look
+  std::vector<pid_t> asked_pids_;                      // of the ranks here, at the last question
+  std::vector<answers::RankLook> looks_since_judged_;  // the last of them, at the host of several
   // At the host of several nodes, by node rank; of the current attempt.
   struct Told {
-    std::chrono::steady_clock::time_point heard;
+    bool is_new = false;  // the looks have not been seen yet
     std::vector<answers::RankLook> looks;
     std::optional<answers::StallWatch::Testimony> testimony;  // since it was last asked
     bool HasEnded() const;
   };
   std::map<int, Told> told_;
+  uint64_t question_ = 0;    // how often the other nodes have been asked
   std::string ended_stall_;  // the last one that was said to be over, and when it was
   std::chrono::steady_clock::time_point stall_ended_;
   std::string stall_at_failure_;
   process::EventLoop::TimerId stall_timer_ = 0;
   process::EventLoop::TimerId place_timer_ = 0;
   process::EventLoop::TimerId missing_stacks_timer_ = 0;
-  // The rank that was killed for a stall, and the message; of the current attempt.
-  std::optional<std::pair<pid_t, std::string>> stalled_;
+  // The rank that was killed for a stall; of the current attempt.
+  struct Stalled {
+    pid_t pid = 0;
+    std::string said;
+    bool is_final = false;  // the job shall end
+  };
+  std::optional<Stalled> stalled_;
   // The rank that was ended because its loss is NaN or infinite, and the line.
   std::optional<std::pair<pid_t, std::string>> lost_loss_;
   bool has_said_lost_loss_ = false;

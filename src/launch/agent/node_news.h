@@ -16,15 +16,25 @@ struct NodeNews {
   int node = 0;  // the sender's node rank
   std::vector<answers::RankLook> looks;
   std::optional<answers::StallWatch::Testimony> testimony;
+  // Of the host it asks for the testimony, and the answer repeats it.
+  std::optional<uint64_t> question;
   // Of the host alone.
-  bool asks = false;  // for the testimony
-  std::string line;   // for the user; it describes a stall, or its end
+  std::string line;  // for the user; it describes a stall, or its end
   bool is_over = false;
-  std::optional<int> killed;  // the rank whose node shall kill it for the stall in `line`
+  // The last look at the rank that its node shall kill for the stall in `line`, unless it has gone
+  // on since.
+  std::optional<answers::RankLook> killed;
+  bool is_final = false;  // and the job shall end
 };
 
-// Leaves out what would make the text too long for a message.
+// At most Rendezvous::kLongestTold bytes. Says of which ranks it has left something out
+// (Testimony::cut, mute).
 std::string EncodeNews(const NodeNews& news);
+// An error if any part is malformed. What a user may read is one line each, without control
+// characters.
 base::Result<NodeNews> DecodeNews(std::string_view text);
+// Whether it speaks of ranks of the node with `nproc` ranks from `first_rank` on alone, and its
+// looks are those of all of them.
+bool IsOf(const NodeNews& news, int first_rank, int nproc);
 
 }  // namespace launch

@@ -97,6 +97,7 @@ void Agent::OnStart(const rendezvous::Assignment& assignment) {
   // A host that takes the place of another one counts from 1 again.
   attempt_ = std::max(assignment_ ? attempt_ + 1 : 0, static_cast<int>(assignment.generation) - 1);
   assignment_ = assignment;
+  told_.clear();
   restarts_ = assignment.restart_count;
   is_idle_ = false;
   has_to_say_stopped_ = false;
@@ -146,8 +147,8 @@ void Agent::SendFailure(const WorkerEnd& end, uint64_t generation) {
     failure.was_out_of_memory = known->was_out_of_memory;
     if (!known->standstill.empty()) failure.text = known->standstill;
   }
-  failure.is_final = failure.has_lost_loss || (stalled_ && stalled_->first == end.pid &&
-                                               options_.on_stall == OnStall::kStop);
+  failure.is_final =
+      failure.has_lost_loss || (stalled_ && stalled_->pid == end.pid && stalled_->is_final);
   const auto text = base::ReadFile(record.files.error_file, 1 << 20);
   if (text) {
     if (const auto report = answers::ParseErrorFile(*text)) failure.text = report->message;
@@ -212,6 +213,7 @@ void Agent::OnNodeIdle() {
   if (end_) return FinishWithOthers();
   if (std::exchange(has_to_say_stopped_, false)) {
     AwaitOthers();
+    loop_->Cancel(std::exchange(stall_timer_, 0));
     return rendezvous_->Stopped(assignment_->generation);
   }
   if (!was_running || ending_ != Ending::kSuccess) return;

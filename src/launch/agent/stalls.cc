@@ -71,7 +71,7 @@ void Agent::WatchStalls() {
   const Group group = MakeGroup();
   const bool sees_all = group.world_size == options_.nproc_per_node || SharesStalls();
   stall_watch_.emplace(options_.stall_after, sees_all, group.world_size);
-  told_.clear();
+  looks_since_judged_.clear();
   snapshots_.emplace(*loop_, clock_, stacks_folder_);
   LookForStallsLater(kLook);
 }
@@ -116,7 +116,9 @@ void Agent::LookForStalls() {
     news.looks = own;
     TellNodes(std::move(news));
   } else if (AddOthersLooks(looks)) {
-    asks = stall_watch_->See(clock_.Steady(), looks);
+    asked_at_ = clock_.Steady();
+    asks = stall_watch_->See(asked_at_, looks);
+    if (SharesStalls()) EndStalledOfNodes(looks);
     if (!asks) {
       SayStall();
       TellStall();
@@ -144,10 +146,12 @@ void Agent::Testify(const std::vector<answers::RankLook>& looks,
   answers::StallWatch::Testimony known;
   known.with_work = witness::RanksWithWork(looks, tree);
   const bool is_native = witness::ProcessesIn(stacks_folder_).empty();
+  const auto unanswered_by =
+      SharesStalls() ? witness::UnansweredOf(running) : std::map<pid_t, std::string>();
   for (const answers::RankLook& look : looks) {
     if (look.has_ended) continue;
-    std::string unanswered = SharesStalls() ? witness::UnansweredOf(look.pid) : "";
-    if (!unanswered.empty()) known.unanswered[look.rank] = std::move(unanswered);
+    const auto unanswered = unanswered_by.find(look.pid);
+    if (unanswered != unanswered_by.end()) known.unanswered[look.rank] = unanswered->second;
     if (!is_native) continue;
     if (auto sleep = witness::KernelSleepOf(look.pid, tree)) known.kernel[look.rank] = *sleep;
   }
@@ -171,6 +175,11 @@ void Agent::Testify(const std::vector<answers::RankLook>& looks,
               testimony.dumps = by_rank(std::move(answers));
               testimony.traces = by_rank(recorders->Await(kTake));
               testimony.lacks_traces = recorders->LacksAnswers();
+              // The host has other files.
+              for (const auto& [rank, dump] : testimony.dumps) {
+                if (!SharesStalls()) break;
+                testimony.lines[rank] = answers::LineOfDump(dump, witness::SourceLine);
+              }
               for (const pid_t pid : recorders->Mute()) testimony.mute.insert(rank_of(pid));
               then(std::move(testimony));
             });
@@ -223,7 +232,7 @@ void Agent::SayStall(const std::map<int, std::string>& dumps) {
   if (options_.on_stall == OnStall::kStacks || stall->kind != answers::Stall::Kind::kStalled) {
     return;
   }
-  EndStalled(*stall, said);
+  if (!SharesStalls()) EndStalled(*stall, said);
 }
 
 // Only if it sees all ranks, and not about a rank that it has just killed: the others stop, too.
@@ -282,18 +291,11 @@ void Agent::LookWhere(int rank) {
 // It ends as any failed rank does, here and for the other nodes. In a pod, where the missing rank
 // may be one that this launcher does not see, it is the first that waits.
 void Agent::EndStalled(const answers::Stall& stall, const std::string& said) {
-  if (IsJudge() && SharesStalls()) {
-    const auto rank = answers::RankToKill(stall, stall_watch_->looks());
-    if (!rank || KillStalled(*rank, said)) return;
-    NodeNews news;
-    news.line = said;
-    news.killed = rank;
-    return TellNodes(std::move(news));
-  }
+  const bool is_final = options_.on_stall == OnStall::kStop;
   for (const int rank : stall.missing) {
-    if (KillStalled(rank, said)) return;
+    if (KillStalled(rank, said, is_final)) return;
   }
-  (void)KillStalled(stall.waiting[0], said);
+  (void)KillStalled(stall.waiting[0], said, is_final);
 }
 
 // Reports the first rank only, because the others lose their losses with it. With --stop-on-nan it

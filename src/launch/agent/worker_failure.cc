@@ -72,8 +72,8 @@ void Agent::CollectFailure(const WorkerEnd& end) {
   Failure failure = FailureOf(end);
   failure.was_out_of_memory =
       end.exit_code == -SIGKILL && !end.was_stopped_by_us && OutOfMemoryKills() > kills_before_;
-  if (stalled_ && stalled_->first == end.pid) {
-    failure.standstill = stalled_->second;
+  if (stalled_ && stalled_->pid == end.pid) {
+    failure.standstill = stalled_->said;
     failure.has_stalled = true;
   }
   if (const std::string stall = StallKillOf(end); !stall.empty()) {

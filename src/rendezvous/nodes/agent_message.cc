@@ -7,7 +7,7 @@
 namespace rendezvous {
 namespace {
 
-constexpr uint32_t kMaxText = 1 << 20;
+constexpr uint32_t kMaxText = 4 << 20;  // Rendezvous::kLongestTold
 constexpr uint32_t kMaxNodes = 1 << 16;
 
 // One description of each structure serves both directions: `Fields(io, x)` names its members in

@@ -102,7 +102,7 @@ void AuthorityServer::OnMessage(Peer& peer, const AgentMessage& message) {
 }
 
 void AuthorityServer::Relay(const Peer& from, const AgentMessage& message) {
-  if (message.generation != membership_.generation()) return;
+  if (message.generation != membership_.generation() || !membership_.Runs(from.node)) return;
   const bool is_from_host = from.node == config_.host;
   std::vector<NodeId> to;
   for (const auto& [node, id] : peer_of_node_) {

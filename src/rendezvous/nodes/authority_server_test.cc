@@ -6,6 +6,8 @@
 #include <array>
 #include <string>
 
+#include "rendezvous/nodes/rendezvous.h"
+
 namespace rendezvous {
 namespace {
 
@@ -14,7 +16,8 @@ constexpr NodeId kNode = 7;
 // An agent's end of a connection to the authority.
 class Caller {
  public:
-  Caller(process::EventLoop& loop, AuthorityServer& authority) : loop_(loop) {
+  Caller(process::EventLoop& loop, AuthorityServer& authority, NodeId node = kNode)
+      : loop_(loop), node_(node) {
     std::array<int, 2> ends{};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()), 0);
     AgentLink::Callbacks callbacks;
@@ -25,6 +28,8 @@ class Caller {
     callbacks.on_message = [this](const AgentMessage& message) {
       if (message.type == AgentMessage::Type::kStart) ++starts_;
       if (message.type == AgentMessage::Type::kStop) ++stops_;
+      if (message.type == AgentMessage::Type::kTell) told_ += message.text;
+      if (message.type == AgentMessage::Type::kHeartbeat) has_answer_ = true;
       loop_.Stop();
     };
     callbacks.on_closed = [this](const AgentLink::Closed&) {
@@ -41,17 +46,36 @@ class Caller {
   void Join(const NodeRequest& request) {
     AgentMessage join;
     join.type = AgentMessage::Type::kJoin;
-    join.node = kNode;
+    join.node = node_;
     join.request = request;
     link_->Send(join);
   }
+  void Tell(uint64_t generation, const std::string& text) {
+    AgentMessage tell;
+    tell.type = AgentMessage::Type::kTell;
+    tell.generation = generation;
+    tell.text = text;
+    link_->Send(tell);
+  }
+  // Until the authority has read all that was sent.
+  void AwaitAnswer() {
+    has_answer_ = false;
+    AgentMessage beat;
+    beat.type = AgentMessage::Type::kHeartbeat;
+    link_->Send(beat);
+    while (!has_answer_) ASSERT_TRUE(loop_.Run());
+  }
+  const std::string& told() const { return told_; }
   int starts() const { return starts_; }
   int stops() const { return stops_; }
   bool is_closed() const { return is_closed_; }
 
  private:
   process::EventLoop& loop_;
+  NodeId node_;
   std::unique_ptr<AgentLink> link_;
+  std::string told_;
+  bool has_answer_ = false;
   bool is_ready_ = false;
   bool is_closed_ = false;
   int starts_ = 0;
@@ -79,6 +103,30 @@ TEST(AuthorityServer, AJoinOnAnOlderConnectionThanTheAgentsIsNotHeard) {
   EXPECT_EQ(newer.stops(), 0);
   EXPECT_EQ(newer.starts(), 1);
   EXPECT_EQ(older.starts(), 0);
+}
+
+TEST(AuthorityServer, WhoIsNoNodeOfTheRunningGenerationTellsTheHostNothing) {
+  const auto loop = std::move(*process::EventLoop::Create(base::SystemClock()));
+  AuthorityConfig config;
+  config.job.host = "a";
+  config.job.min_nodes = config.job.max_nodes = 2;
+  config.host = kNode;
+  AuthorityServer authority(*loop, base::SystemClock(), config, [] {});
+  Caller host(*loop, authority);
+  Caller other(*loop, authority, kNode + 1);
+  Caller late(*loop, authority, kNode + 2);
+  host.Join(config.job);
+  other.Join(config.job);
+  while (host.starts() == 0 || other.starts() == 0) ASSERT_TRUE(loop->Run());
+  late.Join(config.job);
+  late.Tell(1, "late ");
+  late.AwaitAnswer();
+  other.Tell(1, "known ");
+  const std::string longest(Rendezvous::kLongestTold, 'a');
+  other.Tell(1, longest);
+  other.AwaitAnswer();
+  host.AwaitAnswer();
+  EXPECT_EQ(host.told(), "known " + longest);
 }
 
 }  // namespace

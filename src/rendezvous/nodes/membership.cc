@@ -85,6 +85,12 @@ Membership::Member* Membership::Of(NodeId node, uint64_t generation) {
   return found == members_.end() || generation != generation_ ? nullptr : &found->second;
 }
 
+bool Membership::Runs(NodeId node) const {
+  const auto found = members_.find(node);
+  return found != members_.end() &&
+         (found->second.state == State::kRunning || found->second.state == State::kDone);
+}
+
 void Membership::Progress(const std::string& line, Decisions& out) {
   for (const auto& [node, member] : members_) {
     if (member.state != State::kLost && !member.is_gone) out.push_back(ProgressFor(node, line));

@@ -6,11 +6,13 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <thread>
 #include <utility>
 
 #include "base/backoff.h"
+#include "base/block_signals.h"
 #include "base/strings.h"
 #include "rendezvous/nodes/agent_link.h"
 #include "rendezvous/nodes/rendezvous_server.h"
@@ -77,6 +79,7 @@ class Rendezvous::Impl {
 
   base::Status Begin() {
     TRY(StartServer());
+    if (server_ && config_.is_host.value_or(false) && !config_.node.is_static) LookForHost();
     warning_ = loop_.After(kFirstReport, [this] { WarnIfHidden(); });
     give_up_ = clock_.Steady() + config_.join_timeout;
     since_ = clock_.Steady();
@@ -98,6 +101,7 @@ class Rendezvous::Impl {
   void Retry(const std::string& why, base::Duration patience = base::Duration::max());
   void AwaitAnswer();
   std::string Advice() const;
+  void LookForHost();
   void WarnIfHidden();
   void OnReady();
   void OnMessage(const AgentMessage& message);
@@ -143,7 +147,9 @@ class Rendezvous::Impl {
   bool waits_for_stop_ = false;  // the host is lost: join again once the workers have stopped
   bool has_ended_ = false;
   std::string lost_why_;  // of the host, since when it has not been reached
-  std::string reached_;   // the host's name, or the one of its addresses that answers
+  // Whether the endpoint's name is known to lead elsewhere; set by another thread.
+  std::shared_ptr<std::atomic<bool>> leads_elsewhere_ = std::make_shared<std::atomic<bool>>(false);
+  std::string reached_;  // the host's name, or the one of its addresses that answers
 };
 
 namespace {
@@ -280,6 +286,16 @@ std::string Rendezvous::Impl::Advice() const {
   return "Is the node that hosts it up, and can this node reach the address, through any firewall?";
 }
 
+// Name servers that do not answer would block the loop, and nobody waits for this.
+void Rendezvous::Impl::LookForHost() {
+  const base::BlockSignals in_the_thread;
+  std::thread([leads_elsewhere = leads_elsewhere_, host = config_.endpoint_host] {
+    const auto addresses = Resolve(host);
+    *leads_elsewhere =
+        !addresses || std::none_of(addresses->begin(), addresses->end(), IsOwnAddress);
+  }).detach();
+}
+
 // The others may look for the endpoint elsewhere, and host one themselves.
 void Rendezvous::Impl::WarnIfHidden() {
   if (running_ != 0 || has_ended_ || !server_) return;
@@ -289,9 +305,7 @@ void Rendezvous::Impl::WarnIfHidden() {
                     "name or address, the same on every node",
                     EndpointText(), config_.endpoint_flag));
   }
-  if (!config_.is_host.value_or(false) || config_.node.is_static) return;
-  const auto addresses = Resolve(config_.endpoint_host);
-  if (addresses && std::any_of(addresses->begin(), addresses->end(), IsOwnAddress)) return;
+  if (!*leads_elsewhere_) return;
   events_.OnProgress(
       fmt::format("this node serves {} (is_host=true), which is no address of this machine: it "
                   "must lead here, and no other node may have is_host=true",
@@ -386,7 +400,8 @@ void Rendezvous::Impl::OnMessage(const AgentMessage& message) {
     case Type::kProgress:
       return events_.OnProgress(message.text);
     case Type::kTell:
-      return message.generation == running_ ? events_.OnTold(message.text) : void();
+      if (running_ != 0 && message.generation == running_) events_.OnTold(message.text);
+      return;
     default:
       return;
   }

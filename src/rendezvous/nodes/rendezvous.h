@@ -104,7 +104,7 @@ class Rendezvous {
   // The state of the workers' store, at the host; elsewhere empty.
   StoreSnapshot Snapshot();
 
-  static constexpr size_t kLongestTold = size_t{1} << 20;
+  static constexpr size_t kLongestTold = size_t{4} << 20;
 
  private:
   class Impl;
