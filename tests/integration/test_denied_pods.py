@@ -73,8 +73,9 @@ def test_pods_that_a_webhook_denies(real_cluster, muster, api, namespace, webhoo
     wait_until("the webhook is asked", lambda: words.split(":")[0] in real_cluster.kubectl(
         "run", "probe", "--image=x", "--dry-run=server", "-n", namespace, code=None).stderr)
     Started(api, namespace, job(), [])
+    # The job's status has it a moment before the event that the verdict is made of.
     verdict = wait_until("the reason is known", lambda: (
-        lambda told: told if words in told["title"] + told["line"] else None)(
+        lambda told: told if words in told["title"] + told["line"] and told["class"] != "none" else None)(
             json.loads(muster.run("explain", "j", "-n", namespace, "-o", "json").stdout)))
     shown = muster.run("get", "j", "-n", namespace).stdout
     assert words in shown, shown
