@@ -8,6 +8,7 @@
 #include "answers/exit_finding.h"
 #include "answers/files/read_log.h"
 #include "answers/stall/stall.h"
+#include "answers/testing/named_rank.h"
 #include "answers/verdict.h"
 #include "answers/witness_line.h"
 #include "base/strings.h"
@@ -457,10 +458,8 @@ TEST(Explain, TheRankThatLostItsLossIsTheOneThatItsLauncherNames) {
       ReadLogs({{"log",
                  "[rank0]:step 5 loss 1\n[rank1]:step 5 loss nan\n"
                  "muster-launch: rank 1: a loss is not a number any more: step 5 loss nan\n"}});
-  const Verdict verdict = Explain(evidence);
-  EXPECT_EQ(verdict.kind, "nan");
-  ASSERT_TRUE(verdict.rank);
-  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 1);
+  EXPECT_EQ(Explain(evidence).kind, "nan");
+  EXPECT_EQ(RankNamedIn(evidence), 1);
 }
 
 TEST(Explain, TimeoutsExitCodeIsADeadline) {

@@ -62,6 +62,8 @@ inline constexpr std::string_view kEndAnnotation = "muster.dev/end";
 // status.reason of a pod that was ended in that way: an effect of the job's failure, never its
 // cause.
 inline constexpr std::string_view kJobEndedReason = "JobEnded";
+// Kubernetes' reason of a container that was killed for its memory.
+inline constexpr std::string_view kOomKilled = "OOMKilled";
 // On a failed job: which rank failed first and how, in one line, because its pods may be deleted.
 inline constexpr std::string_view kFailureAnnotation = "muster.dev/failure";
 // On a PersistentVolumeClaim of the embedded cluster: the directory that it stands for.

@@ -55,8 +55,9 @@ std::optional<TcpSocket> ParseTcpRow(const std::string& row) {
   }
   const std::string_view address(local.data());
   if (address.rfind(':') == std::string_view::npos) return std::nullopt;
-  return TcpSocket{PortOf(address),           state == kListens, inode,
-                   EndpointOf(remote.data()), state == kSynSent, static_cast<int>(again)};
+  return TcpSocket{
+      PortOf(address),   state == kListens,      inode, again > 0 ? EndpointOf(remote.data()) : "",
+      state == kSynSent, static_cast<int>(again)};
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct TcpSocket {
   uint16_t port = 0;  // the local one
   bool is_listening = false;
   uint64_t inode = 0;  // 0: no process has it open any more
-  std::string peer{};  // "10.0.0.2:37421", "[fd00::2]:37421"
+  std::string peer{};  // that has not answered: "10.0.0.2:37421", "[fd00::2]:37421"
   bool is_connecting = false;
   int unanswered = 0;  // how often in a row what it sent had to be sent again
 };

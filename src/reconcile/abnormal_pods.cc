@@ -18,8 +18,6 @@
 namespace reconcile {
 namespace {
 
-constexpr std::string_view kOomKilled = "OOMKilled";
-
 using MaybeTime = std::optional<base::Time>;
 
 MaybeTime FinishedAt(const Pod& pod) {
@@ -50,7 +48,8 @@ void AnnounceExit(JobState& state, const Pod& pod) {
   // Once the pod is replaced, nothing else tells it from a kill.
   for (const text::Json& status : text::Items(*pod.object, {"status", "containerStatuses"})) {
     const text::Json* const terminated = text::Find(status, {"state", "terminated"});
-    if (terminated == nullptr || text::GetString(*terminated, {"reason"}) != kOomKilled) continue;
+    if (terminated == nullptr || text::GetString(*terminated, {"reason"}) != api::kOomKilled)
+      continue;
     state.plan.events.push_back(Ended(pod, text::GetString(status, {"name"}), *terminated));
   }
 }

@@ -8,8 +8,8 @@
 
 #include "answers/exit_finding.h"
 #include "answers/peers/watchdog.h"
+#include "answers/rank_number.h"
 #include "answers/symptoms.h"
-#include "base/strings.h"
 
 namespace answers {
 namespace {
@@ -107,9 +107,7 @@ std::optional<int> RankOfLostLoss(std::string_view line) {
   constexpr std::string_view kRank = "muster-launch: rank ";
   const size_t end = line.find(": a loss is not a number any more: ");
   if (!line.starts_with(kRank) || end == line.npos) return std::nullopt;
-  const auto number = base::ParseInt(line.substr(kRank.size(), end - kRank.size()));
-  return number && *number >= 0 && *number < (1 << 20) ? std::optional(static_cast<int>(*number))
-                                                       : std::nullopt;
+  return RankNumber(line.substr(kRank.size(), end - kRank.size()));
 }
 
 }  // namespace

@@ -48,12 +48,11 @@ bool NameMasterOf(const std::vector<std::string_view>& names,
 // `sections` has their texts.
 std::vector<LogFile> WithoutSections(const std::vector<LogFile>& files,
                                      std::deque<Section>& sections) {
-  constexpr size_t kMost = 4096;
   std::vector<LogFile> logs;
   for (const LogFile& file : files) {
     const bool is_of_job = file.ranks || !file.trial.empty();
     std::vector<Section> parts = is_of_job ? std::vector<Section>() : SplitSections(file.text);
-    if (sections.size() + parts.size() > kMost) parts.clear();
+    if (sections.size() + parts.size() > kMostSections) parts.clear();
     if (parts.empty()) logs.push_back(file);
     for (Section& part : parts) {
       const Section& kept = sections.emplace_back(std::move(part));

@@ -8,14 +8,13 @@
 #include "answers/log/passed_tests.h"
 #include "answers/log/ray_words.h"
 #include "answers/program_words.h"
+#include "answers/rank_number.h"
 #include "answers/symptoms.h"
 #include "base/machine/signal_name.h"
 #include "base/strings.h"
 
 namespace answers {
 namespace {
-
-constexpr int kMostOfLaunch = 100'000;
 
 // What a trainer prints when it has made all its steps: Lightning, Hugging Face's Trainer, others.
 bool EndsTraining(std::string_view line) {
@@ -36,11 +35,11 @@ std::optional<RestartedRank> ReadRestart(std::string_view line) {
     return std::nullopt;
   }
   const std::string_view number = line.substr(kRank.size());
-  const auto rank = base::ParseInt(number.substr(0, number.find(' ')));
-  if (!rank || *rank < 0 || *rank > kMostOfLaunch) return std::nullopt;
+  const auto rank = RankNumber(number.substr(0, number.find(' ')));
+  if (!rank) return std::nullopt;
   const size_t how = failed + kFailed.size();
   const std::string_view words = line.substr(how, end - how);
-  RestartedRank found{static_cast<int>(*rank), 1};
+  RestartedRank found{*rank, 1};
   if (words.starts_with(kCode)) {
     const auto code = base::ParseInt(words.substr(kCode.size()));
     if (code && *code > 0 && *code < kSignalBase) found.exit_code = static_cast<int>(*code);

@@ -8,6 +8,7 @@
 
 #include "answers/files/one_job.h"
 #include "answers/log/pods/file_rank.h"
+#include "answers/log/split_lines.h"
 #include "answers/program_words.h"
 #include "answers/rank_number.h"
 #include "answers/symptoms.h"
@@ -25,10 +26,8 @@ constexpr std::string_view kRuler = "::::::::::::::";
 
 class Sections {
  public:
-  static constexpr size_t kMost = 4096;
-
   void Begin(std::string_view name) {
-    if (sections_.size() > kMost) return;
+    if (sections_.size() > kMostSections) return;
     const auto [place, is_new] = places_.try_emplace(std::string(name), sections_.size());
     if (is_new) sections_.push_back({std::string(name), ""});
     current_ = place->second;
@@ -37,7 +36,7 @@ class Sections {
   void Add(std::string_view line) { sections_[current_].text.append(line).push_back('\n'); }
 
   std::vector<Section> Take() {
-    if (sections_.size() > kMost) return {};
+    if (sections_.size() > kMostSections) return {};
     std::erase_if(sections_, [](const Section& one) {
       return one.name.empty() && base::Trim(one.text).empty();
     });
@@ -220,13 +219,9 @@ Headings HeadingsOfFiles(const Texts& lines) {
 }  // namespace
 
 std::vector<Section> SplitSections(std::string_view text) {
-  Texts lines;
-  for (std::string_view rest = text; !rest.empty();) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, end);
+  Texts lines = LastLines(text, text.size());
+  for (std::string_view& line : lines) {
     if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.push_back(line);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   Sections sections;
   if (IsOfGrep(lines)) {

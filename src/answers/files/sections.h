@@ -1,11 +1,14 @@
 // Texts in which somebody has joined several logs.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace answers {
+
+inline constexpr size_t kMostSections = 4096;
 
 struct Section {
   std::string name;  // "" of what stands before the first one

@@ -20,20 +20,6 @@ namespace {
 
 constexpr size_t kLongestLine = 4096;
 
-// Returns the last `limit` lines, the oldest first.
-std::vector<std::string_view> LastLines(std::string_view text, size_t limit) {
-  std::vector<std::string_view> lines;
-  if (text.ends_with('\n')) text.remove_suffix(1);
-  while (lines.size() < limit) {
-    const size_t end = text.rfind('\n');
-    lines.push_back(end == std::string_view::npos ? text : text.substr(end + 1));
-    if (end == std::string_view::npos) break;
-    text = text.substr(0, end);
-  }
-  std::reverse(lines.begin(), lines.end());
-  return lines;
-}
-
 // Removes the mark before each line of a log that somebody has quoted or made a comment.
 std::vector<std::string_view> WithoutQuoteMarks(std::vector<std::string_view> lines) {
   constexpr size_t kFewest = 3;
@@ -138,6 +124,19 @@ void UnfoldErrorReports(std::vector<Split>& lines) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> LastLines(std::string_view text, size_t limit) {
+  std::vector<std::string_view> lines;
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  while (lines.size() < limit) {
+    const size_t end = text.rfind('\n');
+    lines.push_back(end == std::string_view::npos ? text : text.substr(end + 1));
+    if (end == std::string_view::npos) break;
+    text = text.substr(0, end);
+  }
+  std::reverse(lines.begin(), lines.end());
+  return lines;
+}
 
 std::vector<Split> SplitLines(std::string_view text, size_t limit, const std::string& wanted,
                               std::optional<FailedTrial>& trial) {

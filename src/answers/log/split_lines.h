@@ -24,6 +24,9 @@ struct Split {
   bool HasSource() const { return rank || local_rank || !pod.empty(); }
 };
 
+// The last `limit` lines of a text, the oldest first; they are views of it. Pure.
+std::vector<std::string_view> LastLines(std::string_view text, size_t limit);
+
 // The last `limit` lines of a log. A line over 4 KiB is cut. In a sweep's log, keeps the lines of
 // one trial: of `wanted` or, if that is "", of the first failed one, which `trial` then describes.
 // `limit` counts only lines of the `wanted` trial, because many lines of others may follow them.

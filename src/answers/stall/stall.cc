@@ -459,6 +459,20 @@ std::string LineOfDump(std::string_view dump, StallWatch::LineOf line_of) {
   return stacks.empty() ? "" : SourceOf(WhatItDoes(stacks[0].frames), line_of);
 }
 
+void StallWatch::Testimony::Add(Testimony&& other) {
+  dumps.merge(other.dumps);
+  traces.merge(other.traces);
+  lacks_traces = lacks_traces || other.lacks_traces;
+  mute.merge(other.mute);
+  has_silent_pods = has_silent_pods || other.has_silent_pods;
+  with_work.merge(other.with_work);
+  awaits_pods = awaits_pods || other.awaits_pods;
+  kernel.merge(other.kernel);
+  unanswered.merge(other.unanswered);
+  lines.merge(other.lines);
+  cut.merge(other.cut);
+}
+
 void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) {
   lacks_answers_ = testimony.lacks_traces;
   nearly_idle_.clear();

@@ -140,6 +140,9 @@ class StallWatch {
     std::map<int, std::string> lines{};
     // Ranks whose stacks were too long for the way here: what they do is not known.
     std::set<int> cut{};
+
+    // Adds what is known of other ranks.
+    void Add(Testimony&& other);
   };
   // `line_of` returns the text of a line of a source file, "" when it cannot be read. It is not
   // asked for ranks in Testimony::lines.

@@ -173,7 +173,7 @@ std::string DescribeExit(const Terminated& terminated, bool is_git) {
   const std::string line =
       TellingLine(terminated.message, is_git, terminated.exit_code == kByException);
   const std::string_view colon = line.empty() ? "" : ": ";
-  if (terminated.reason == "OOMKilled") {
+  if (terminated.reason == kOomKilled) {
     return fmt::format("was killed by SIGKILL (OOMKilled: out of memory){}{}", colon, line);
   }
   // The kubelet makes the code up.
@@ -211,7 +211,7 @@ bool MentionsPeer(std::string_view message) {
 // The peers of a dead process fail within a second: by an exception, an abort or the agent's
 // SIGTERM.
 int WeightOf(const Terminated& terminated) {
-  if (terminated.reason == "OOMKilled") return 0;
+  if (terminated.reason == kOomKilled) return 0;
   switch (SignalOf(terminated)) {
     case SIGKILL:
     case SIGSEGV:

@@ -212,8 +212,8 @@ InstanceSummary SummarizePod(const text::Json& pod, bool is_chief, base::Time no
 }
 
 std::string DescribeEnd(const Terminated& ended) {
-  return ended.reason == "OOMKilled" ? "was killed by SIGKILL (OOMKilled: out of memory)"
-                                     : fmt::format("exited with code {}", ended.exit_code);
+  return ended.reason == kOomKilled ? "was killed by SIGKILL (OOMKilled: out of memory)"
+                                    : fmt::format("exited with code {}", ended.exit_code);
 }
 
 }  // namespace

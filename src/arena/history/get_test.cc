@@ -8,6 +8,18 @@ namespace {
 using std::chrono::hours;
 using std::chrono::seconds;
 
+// An event of the job pt.
+text::Json EventOfPt(const std::string& name, const char* reason, const std::string& message) {
+  return text::Object{
+      {"metadata",
+       text::Object{{"name", name}, {"namespace", "default"}, {"resourceVersion", name}}},
+      {"involvedObject", text::Object{{"kind", "PyTorchJob"}, {"name", "pt"}, {"uid", "uid-pt"}}},
+      {"type", "Warning"},
+      {"reason", reason},
+      {"message", message},
+      {"lastTimestamp", "2026-07-30T09:59:50Z"}};
+}
+
 class GetTest : public VerbTest {
  protected:
   void PutRunning() {
@@ -23,6 +35,20 @@ class GetTest : public VerbTest {
     cluster_->Put(kNodes, Json(R"({"metadata": {"name": "node-1"}, "status": {
       "addresses": [{"type": "InternalIP", "address": "10.0.0.10"}],
       "conditions": [{"type": "Ready", "status": "True"}]}})"));
+  }
+  // On Kubernetes: worker 0 has ended with that code, and was replaced. Returns its successor.
+  text::Json PutSuccessor(int code) {
+    is_this_machine_ = false;
+    cluster_->Put(kJobs, MakeJob("pt", "Running", seconds(60)));
+    cluster_->Put(kPods, MakePod("pt", "master", 0, "Running"));
+    text::Json pod = MakePod("pt", "worker", 0, "Pending");
+    text::Set(pod, {"spec", "nodeName"}, "n");
+    cluster_->Put(kPods, pod);
+    text::Json ended = EventOfPt(
+        "1", "ExitedWithCode", "Pod: default.pt-worker-0 exited with code " + std::to_string(code));
+    text::Set(ended, {"type"}, "Normal");
+    cluster_->Put(kEvents, ended);
+    return pod;
   }
 };
 
@@ -262,18 +288,6 @@ TEST_F(GetTest, APendingOrFailedJobSaysWhy) {
   EXPECT_NE(out.find("\nREASON: "), std::string::npos) << out;
 }
 
-// An event of the job pt.
-text::Json EventOfPt(const std::string& name, const char* reason, const std::string& message) {
-  return text::Object{
-      {"metadata",
-       text::Object{{"name", name}, {"namespace", "default"}, {"resourceVersion", name}}},
-      {"involvedObject", text::Object{{"kind", "PyTorchJob"}, {"name", "pt"}, {"uid", "uid-pt"}}},
-      {"type", "Warning"},
-      {"reason", reason},
-      {"message", message},
-      {"lastTimestamp", "2026-07-30T09:59:50Z"}};
-}
-
 TEST_F(GetTest, APodOfAnotherOwnerIsNoInstanceButTheReason) {
   const char* const others[] = {"[]", R"([{"uid": "x", "kind": "Deployment"}])"};
   for (const char* const owners : others) {
@@ -319,16 +333,7 @@ TEST_F(GetTest, AServiceIsInTheWayOnlyWhileItIsThereAndAnothers) {
 }
 
 TEST_F(GetTest, WhatASuccessorWaitsForCountsMoreThanTheEndBeforeIt) {
-  is_this_machine_ = false;
-  cluster_->Put(kJobs, MakeJob("pt", "Running", seconds(60)));
-  cluster_->Put(kPods, MakePod("pt", "master", 0, "Running"));
-  text::Json pod = MakePod("pt", "worker", 0, "Pending");
-  text::Set(pod, {"spec", "nodeName"}, "n");
-  cluster_->Put(kPods, pod);
-  text::Json ended =
-      EventOfPt("1", "ExitedWithCode", "Pod: default.pt-worker-0 exited with code 3");
-  text::Set(ended, {"type"}, "Normal");
-  cluster_->Put(kEvents, ended);
+  text::Json pod = PutSuccessor(3);
   const auto reason = [this] {
     const std::string out = Run({"get", "pt"}, "muster").out;
     const size_t begin = out.find("REASON: ");
@@ -348,16 +353,7 @@ TEST_F(GetTest, WhatASuccessorWaitsForCountsMoreThanTheEndBeforeIt) {
 }
 
 TEST_F(GetTest, AReplacedPodWasKilledForItsMemory) {
-  is_this_machine_ = false;
-  cluster_->Put(kJobs, MakeJob("pt", "Running", seconds(60)));
-  cluster_->Put(kPods, MakePod("pt", "master", 0, "Running"));
-  text::Json pod = MakePod("pt", "worker", 0, "Pending");
-  text::Set(pod, {"spec", "nodeName"}, "n");
-  cluster_->Put(kPods, pod);
-  text::Json ended =
-      EventOfPt("1", "ExitedWithCode", "Pod: default.pt-worker-0 exited with code 137");
-  text::Set(ended, {"type"}, "Normal");
-  cluster_->Put(kEvents, ended);
+  PutSuccessor(137);
   const auto says = [this](const char* words) {
     return Run({"get", "pt"}, "muster").out.find(words) != std::string::npos;
   };

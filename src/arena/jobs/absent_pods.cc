@@ -163,8 +163,6 @@ bool HasEndOfItsOwn(const TrainingJob& job, std::string_view name) {
                                                   program->terminated || program->last_terminated));
 }
 
-constexpr std::string_view kOomKilled = "OOMKilled";
-
 // Whether an event of the same time says so of the pod in "Pod: default.j-worker-0 exited with code
 // 137".
 bool HadTooLittleMemory(const std::vector<text::Json>& events, const text::Json& exit) {
@@ -172,7 +170,7 @@ bool HadTooLittleMemory(const std::vector<text::Json>& events, const text::Json&
   const std::string_view of_pod = said.substr(0, said.find(kExitedWith));
   const std::string_view pod = of_pod.substr(of_pod.rfind('.') + 1);
   return std::any_of(events.begin(), events.end(), [&](const text::Json& event) {
-    return text::GetString(event, {"reason"}) == kOomKilled &&
+    return text::GetString(event, {"reason"}) == api::kOomKilled &&
            api::ReadEvent(event).last == api::ReadEvent(exit).last &&
            text::GetString(event, {"message"})
                .starts_with(fmt::format("Error pod {} container {} ", pod, api::kContainerName));
@@ -192,7 +190,8 @@ void AddReplacedPod(cluster::Client& client, const api::PyTorchJob& parsed, Trai
     if (reason == "NodeLost" || reason == "Disrupted") text = api::OneLine(message);
     if (reason == "ExitedWithCode" &&
         !HasEndOfItsOwn(job, PodThatExited(parsed, message).value_or(""))) {
-      text = DescribeExit(parsed, message, HadTooLittleMemory(events, event) ? kOomKilled : "");
+      text =
+          DescribeExit(parsed, message, HadTooLittleMemory(events, event) ? api::kOomKilled : "");
     }
     if (text.empty()) continue;
     job.summary.reason = fmt::format("{}, and was replaced", text);

@@ -324,7 +324,7 @@ class Gathering {
         std::any_of(read.ranks.begin(), read.ranks.end(), [&read](const answers::Rank& of) {
           return of.rank && of.rank == read.first_rank && of.exit_code == kKilled;
         });
-    if (has_ranks && rank.reason == "OOMKilled" && !is_of_one) {
+    if (has_ranks && rank.reason == api::kOomKilled && !is_of_one) {
       rank.rank.reset();  // the ranks shared the memory, and one kill ended all of them
       evidence_.ranks.push_back(std::move(rank));
       return;
@@ -338,13 +338,13 @@ class Gathering {
       answers::Rank one = rank;
       // Lines that no rank has printed come from the launcher, which mostly repeats the ranks' own
       // words.
-      const bool is_killed_one = rank.reason == "OOMKilled" && is_of_one;
+      const bool is_killed_one = rank.reason == api::kOomKilled && is_of_one;
       if (!of.rank && (is_killed_one || (are_marked && !Decides(of)))) continue;
       if (has_ranks) one.rank = of.rank;
       one.attempt += of.attempt;
       // The launcher has said how its ranks ended: the container's exit code is another's.
       if (of.exit_code || is_told) one.exit_code = of.exit_code;
-      if (rank.reason == "OOMKilled" && of.rank != read.first_rank) {
+      if (rank.reason == api::kOomKilled && of.rank != read.first_rank) {
         one.reason.clear();
         one.message.clear();
       }

@@ -308,6 +308,11 @@ std::string LoopbackName();
 // "in futex_wait_queue" if the kernel reports it, otherwise "".
 std::string WaitChannel(pid_t pid);
 
+// Between two looks for stalls.
+constexpr base::Duration kLook = std::chrono::seconds(1);
+// Longer than Python takes to write the stacks of some hundred threads.
+constexpr base::Duration kAnswer = std::chrono::milliseconds(150);
+
 // How long the end waits for output that another process keeps open.
 constexpr base::Duration kLongestHurriedDrain = std::chrono::seconds(1);
 

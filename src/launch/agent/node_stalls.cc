@@ -16,8 +16,8 @@ constexpr base::Duration kTurn = std::chrono::milliseconds(100);
 constexpr int kMostTurns = 15;
 constexpr size_t kMostPlaced = 3;
 constexpr size_t kLongestHost = 200;
-// Until the next look, which is about a second after the one before.
-constexpr base::Duration kBetweenLooks = std::chrono::milliseconds(850);
+// Until the next look, once the ranks have answered.
+constexpr base::Duration kBetweenLooks = kLook - kAnswer;
 
 // The lines of all ranks come with the answers.
 std::string NoLine(std::string_view, int) { return ""; }
@@ -97,20 +97,8 @@ void Agent::JudgeWithOthers(answers::StallWatch::Testimony testimony, int turn) 
     return;
   }
   if (!all_answered || group_->Pids() != asked_pids_) return LookForStallsLater(kBetweenLooks);
-  if (SharesStalls()) {
-    for (auto& [node, told] : told_) {
-      if (!told.testimony) continue;
-      answers::StallWatch::Testimony& other = *told.testimony;
-      testimony.dumps.merge(other.dumps);
-      testimony.traces.merge(other.traces);
-      testimony.unanswered.merge(other.unanswered);
-      testimony.lines.merge(other.lines);
-      testimony.mute.merge(other.mute);
-      testimony.cut.merge(other.cut);
-      testimony.with_work.merge(other.with_work);
-      testimony.kernel.merge(other.kernel);
-      testimony.lacks_traces = testimony.lacks_traces || other.lacks_traces;
-    }
+  for (auto& [node, told] : told_) {
+    if (told.testimony) testimony.Add(std::move(*told.testimony));
   }
   // Only what is told from now on confirms the judgement.
   for (auto& [node, told] : told_) told.is_new = false;

@@ -18,9 +18,6 @@
 namespace launch {
 namespace {
 
-constexpr base::Duration kLook = std::chrono::seconds(1);
-// Longer than Python takes to write the stacks of some hundred threads.
-constexpr base::Duration kAnswer = std::chrono::milliseconds(150);
 // A rank on a busy machine gets no processor for a while.
 constexpr base::Duration kLongestAnswer = 6 * kAnswer;
 // By then the recorders have their answers ready, and reading them takes only a moment.
