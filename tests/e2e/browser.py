@@ -11,6 +11,7 @@ import time
 import urllib.request
 
 from ports import free_port
+from waiting import PATIENCE
 
 ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-extensions", "--disable-features=Translate,OptimizationHints,MediaRouter", "--renderer-process-limit=1", "--no-zygote", "--disable-quic", "--no-first-run",
              "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -55,7 +56,7 @@ class Browser:
         request = urllib.request.Request(self._base + path, data=data, method=method,
                                          headers={"Content-Type": "application/json"})
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(request, timeout=60) as answer:
+        with opener.open(request, timeout=PATIENCE) as answer:
             return json.load(answer)["value"]
 
     @contextlib.contextmanager
@@ -87,7 +88,7 @@ class Browser:
         whole = f"const done = arguments[arguments.length - 1];\n(async function() {{{script}}}).apply(null, arguments).then(done, (e) => done('' + e))"
         return self._ask("POST", self._session + "/execute/async", {"script": whole, "args": arguments})
 
-    def wait(self, script, timeout=60):
+    def wait(self, script, timeout=PATIENCE):
         """Until `script` returns something true, which is returned."""
         deadline = time.monotonic() + timeout
         while True:

@@ -8,6 +8,8 @@ import socket
 import subprocess
 import threading
 
+from waiting import PATIENCE
+
 
 class Dash:
     """A running `muster dash`, with the link that it printed."""
@@ -30,7 +32,7 @@ class Dash:
         if self.cookie:
             sent["Cookie"] = self.cookie
         sent.update({name.replace("_", "-"): value for name, value in headers.items()})
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         data = b"" if body is None else json.dumps(body).encode()
         if data:
@@ -78,7 +80,7 @@ class Events:
     """The stream of events of a tab."""
 
     def __init__(self, dash, query):
-        self._connection = http.client.HTTPConnection("127.0.0.1", dash.port, timeout=60)
+        self._connection = http.client.HTTPConnection("127.0.0.1", dash.port, timeout=PATIENCE)
         self._connection.request("GET", "/api/events?" + query, headers={"Cookie": dash.cookie})
         self._answer = self._connection.getresponse()
         assert self._answer.status == 200

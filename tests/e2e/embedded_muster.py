@@ -10,7 +10,7 @@ import tempfile
 import time
 
 from places import BINARY, ROOT, TRAINING
-from waiting import pause
+from waiting import PATIENCE, pause
 
 NOBODY = 65534
 FAKE_NVML = os.environ.get("MUSTER_FAKE_NVML_DIR", os.path.join(ROOT, "build", "dev", "fake_nvml"))
@@ -65,7 +65,7 @@ class Cluster:
         return subprocess.Popen([self.binary, *args], env=self.env, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
-    def run(self, *args, code=0, timeout=60, env=None, cwd=None):
+    def run(self, *args, code=0, timeout=PATIENCE, env=None, cwd=None):
         done = subprocess.run([self.binary, *args], env={**self.env, **(env or {})},
                               cwd=cwd or self.path("home"), text=True, capture_output=True,
                               timeout=timeout, stdin=subprocess.DEVNULL, **self._become())
@@ -80,7 +80,7 @@ class Cluster:
     def get(self, name):
         return json.loads(self.run("get", name, "-o", "json").stdout)
 
-    def wait(self, name, *statuses, timeout=60):
+    def wait(self, name, *statuses, timeout=PATIENCE):
         began = time.monotonic()
         while True:
             job = self.get(name)
@@ -90,7 +90,7 @@ class Cluster:
                 f"{name} is {job['status']}, not {statuses}\n" + self.run("get", name).stdout)
             pause(began)
 
-    def wait_for_all(self, name, *statuses, timeout=60):
+    def wait_for_all(self, name, *statuses, timeout=PATIENCE):
         """The same, and no instance runs on or is still to start: a job has succeeded with its master."""
         began = time.monotonic()
         job = self.wait(name, *statuses, timeout=timeout)
@@ -127,14 +127,14 @@ class Cluster:
                 found.append(int(entry))
         return found
 
-    def await_no_process(self, timeout=60):
+    def await_no_process(self, timeout=PATIENCE):
         began = time.monotonic()
         while left := self.pod_processes():
             assert time.monotonic() < began + timeout, left
             pause(began)
 
     def close(self):
-        subprocess.run([self.binary, "down", "--force"], env=self.env, cwd="/", timeout=60,
+        subprocess.run([self.binary, "down", "--force"], env=self.env, cwd="/", timeout=PATIENCE,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **self._become())
         shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from waiting import pause
+from waiting import PATIENCE, pause
 
 # Each round has one whose turn it is, and kills another where that one has ended too soon.
 PARTS = ("guardian", "keeper", "daemon", "shim", "agent", "resident", "rank", "command")
@@ -106,7 +106,7 @@ def test_the_next_command_works_and_every_job_ends(cluster):
         if verb == "suspend":
             cluster.run("delete", name)
         try:
-            follower.communicate(timeout=60)
+            follower.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             follower.kill()
             raise AssertionError(f"{what}: logs -f does not end") from None

@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+from waiting import PATIENCE
+
 JOB = """\
 apiVersion: kubeflow.org/v1
 kind: PyTorchJob
@@ -72,7 +74,7 @@ def test_a_job_of_a_file_runs_and_is_changed(cluster):
 def test_standard_input_lists_and_fields_that_are_no_longer_named(cluster):
     def pipe(verb, text, *args):
         return subprocess.run([cluster.binary, verb, "-f", "-", *args], env=cluster.env, input=text,
-                              cwd="/", text=True, capture_output=True, timeout=60)
+                              cwd="/", text=True, capture_output=True, timeout=PATIENCE)
     items = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name},
               "data": {"kept": "1", "dropped": "2"}} for name in ("a", "b")]
     done = pipe("apply", json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))

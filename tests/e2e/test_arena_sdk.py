@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from places import ROOT
+from waiting import PATIENCE
 
 # The SDK logs on its own stderr; stdout is ours.
 SCRIPT = """
@@ -95,7 +96,7 @@ class JavaSdk:
     def say(self, verb, *words, code=0):
         done = subprocess.run(["arena", *verb.split(), *self._globals, *words], env=self._env,
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              timeout=60)
+                              timeout=PATIENCE)
         assert done.returncode == code, done.stdout
         return done.stdout
 

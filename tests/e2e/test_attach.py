@@ -11,7 +11,7 @@ import pytest
 
 from embedded_api import Api
 from terminals import Terminal
-from waiting import await_true
+from waiting import PATIENCE, await_true
 
 HELLO = "Attached to the container pytorch of instance j-master-0\n"
 NO_TTY = "Unable to use a TTY - input is not a terminal or the right kind of file\n"
@@ -30,7 +30,7 @@ def submit(cluster, *flags, command="sleep 1000"):
 
 def attach(cluster, *args, data=b"", code=0):
     done = subprocess.run([cluster.binary, "attach", "j", *args], input=data, env=cluster.env,
-                          cwd=cluster.path("home"), capture_output=True, timeout=60,
+                          cwd=cluster.path("home"), capture_output=True, timeout=PATIENCE,
                           **cluster._become())
     assert done.returncode == code, (done.returncode, done.stdout[-500:], done.stderr)
     return done
@@ -92,7 +92,7 @@ def test_pipes_lose_nothing(cluster):
         [cluster.binary, "attach", "j", "--", "sh", "-c", f"head -c {size} /dev/zero; echo end >&2"],
         env=cluster.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     await_count(cluster, "head", 1)
-    out, err = late.communicate(timeout=60)
+    out, err = late.communicate(timeout=PATIENCE)
     assert len(out) == size and not out.strip(b"\0") and err.endswith(b"end\n")
     # A command that does not read what it is sent ends all the same.
     done = attach(cluster, "--", "true", data=os.urandom(8 << 20))
@@ -202,10 +202,10 @@ def test_under_arenas_name(cluster):
     link = cluster.path("bin/arena")
     os.symlink("muster", link)
     done = subprocess.run([link, "attach", "j", "--", "sh", "-c", "exit 7"], env=cluster.env,
-                          capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+                          capture_output=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
     assert done.returncode == 1 and b"command terminated with exit code 7" in done.stderr
     done = subprocess.run([link, "attach", "j", "echo", "fine"], env=cluster.env, text=True,
-                          capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+                          capture_output=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
     assert (done.returncode, done.stdout) == (0, "fine\n")
     names = cluster.run("__complete", "attach", "-i", "j-m").stdout.splitlines()
     assert names[0] == "j-master-0"
@@ -238,7 +238,7 @@ def kubeconfig(cluster):
 
 def kubectl(kubeconfig, cluster, *args, data=b"", code=0):
     done = subprocess.run(["kubectl", "--kubeconfig", kubeconfig, "exec", *args], input=data,
-                          env=cluster.env, capture_output=True, timeout=60)
+                          env=cluster.env, capture_output=True, timeout=PATIENCE)
     assert done.returncode == code, (done.returncode, done.stdout[-500:], done.stderr)
     return done
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from waiting import await_words
+from waiting import PATIENCE, await_words
 
 USAGE = 2
 FAILURE = 1
@@ -84,7 +84,7 @@ def shared_cluster():
     made.close()
 
 
-def failed(cluster, name, timeout=60):
+def failed(cluster, name, timeout=PATIENCE):
     job = cluster.wait(name, "FAILED", timeout=timeout)
     shown = cluster.run("get", name).stdout
     assert job["status"] == "FAILED"
@@ -210,7 +210,7 @@ def test_a_closed_stdout_is_told_and_nothing_else_receives_what_it_was_to_get(cl
     cluster.wait("said", "SUCCEEDED")
     for args in (["list"], ["get", "said"], ["logs", "said"], ["--help"]):
         done = subprocess.run(["/bin/sh", "-c", shlex.join([cluster.binary, *args]) + " >&-"], env=cluster.env,
-                              cwd=cluster.path("home"), text=True, capture_output=True, timeout=60)
+                              cwd=cluster.path("home"), text=True, capture_output=True, timeout=PATIENCE)
         assert (done.returncode, done.stderr.split("] ")[-1]) == (
             FAILURE, "write standard output: Bad file descriptor\n"), args
 

@@ -10,6 +10,7 @@ import pytest
 
 from code_servers import ON_REQUEST, PASSWORD, USER, GitOverHttp, Repositories, RsyncDaemon, SshServer
 from ports import free_port
+from waiting import PATIENCE
 
 FAILURE = 1
 
@@ -269,7 +270,7 @@ def test_a_relative_source_is_of_the_callers_folder(user, request, source, found
             found = "project"
         process = cluster.start("submit", "pytorch", f"--name={mode}", f"--sync-mode={mode}", f"--sync-source={source}",
                                 "--wait", "ls /root/code | sort -r | xargs", cwd=project)
-        said = "".join(process.communicate(timeout=60))
+        said = "".join(process.communicate(timeout=PATIENCE))
         assert process.returncode == 0, said
         assert log(cluster, mode) == [found]
 

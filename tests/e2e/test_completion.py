@@ -7,6 +7,7 @@ import pytest
 
 from embedded_api import Api
 from terminals import Terminal
+from waiting import PATIENCE
 
 JOBS = "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs"
 PROMPT = "READY> "
@@ -76,7 +77,7 @@ def test_the_tab_key_completes_the_line(busy, shell, program):
 def test_fish_asks_for_the_same(busy):
     def complete(line):
         done = subprocess.run(["fish", "--no-config", "-c", f"muster completion fish | source; complete -C '{line}'"],
-                              env=busy.env, cwd=busy.path("home"), text=True, capture_output=True, timeout=60)
+                              env=busy.env, cwd=busy.path("home"), text=True, capture_output=True, timeout=PATIENCE)
         assert done.returncode == 0, done.stderr
         return [word.split("\t")[0] for word in done.stdout.splitlines()]
     assert complete("muster ge") == ["get"]

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from waiting import await_true
+from waiting import PATIENCE, await_true
 
 NO_RUNTIME_DIR = {"XDG_RUNTIME_DIR": ""}
 
@@ -116,7 +116,7 @@ def test_a_lock_that_vanished_is_taken_again(cluster):
     before = record(cluster)
     for _ in range(2):
         os.unlink(cluster.path("state", "muster", "daemon.lock"))
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 if record(cluster) == before:
@@ -213,7 +213,7 @@ def test_the_limits_of_the_shell_that_came_first_are_not_those_of_all_jobs(clust
     seen = "python3 -c 'import os; print(os.getpriority(os.PRIO_PROCESS, 0))'"
     for number, (verb, niceness) in enumerate((("list", 0), ("up", 7))):
         subprocess.run(["sh", "-c", f'ulimit -f 2048; nice -n 7 "$0" {verb}', cluster.binary], env=cluster.env,
-                       cwd=cluster.path("home"), check=True, timeout=60, stdin=subprocess.DEVNULL, capture_output=True)
+                       cwd=cluster.path("home"), check=True, timeout=PATIENCE, stdin=subprocess.DEVNULL, capture_output=True)
         cluster.submit(f"seen-{number}", seen)
         assert cluster.run("logs", "-f", f"seen-{number}").stdout == f"{niceness}\n"
         cluster.run("down")

@@ -5,7 +5,7 @@ import select
 import signal
 import subprocess
 
-from waiting import await_true
+from waiting import PATIENCE, await_true
 
 WORDS = "has not answered for 5 s"
 
@@ -42,7 +42,7 @@ def test_the_user_is_told_what_to_do_and_another_daemon_answers(cluster):
     assert f"(pid {pid})" in said and f"kill -9 {pid}" in said and "down --force" in said
     assert said.count("\n") == 1
     os.kill(pid, signal.SIGKILL)
-    out, err = command.communicate(timeout=60)
+    out, err = command.communicate(timeout=PATIENCE)
     assert command.returncode == 0, err
     assert "runs" in out and "RUNNING" in out
 
@@ -57,7 +57,7 @@ def test_down_force_ends_it_and_its_jobs(cluster):
     ended.register(pidfd, select.POLLIN)
     assert ended.poll(10_000), "the promise is ten seconds"
     os.close(pidfd)
-    out, err = down.communicate(timeout=90)
+    out, err = down.communicate(timeout=PATIENCE)
     assert down.returncode == 0, err
     assert "does not answer" in err and "is down" in out
     assert cluster.pod_processes() == []

@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+from waiting import PATIENCE
+
 KILLS = int(os.environ.get("MUSTER_KILLS", "50"))
 KILLS_PER_JOB = 10
 LINES = 200
@@ -69,7 +71,7 @@ def run_and_kill(cluster, chance, *args):
     if pid:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, chance.choice([signal.SIGKILL, signal.SIGTERM]))
-    out, err = command.communicate(timeout=90)
+    out, err = command.communicate(timeout=PATIENCE)
     assert command.returncode == 0, f"{args}: exit {command.returncode}\n{out}\n{err}"
     return out
 
@@ -99,7 +101,7 @@ def test_a_follower_brings_the_daemon_back_by_itself(cluster):
         if pid:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-    out, err = follower.communicate(timeout=90)
+    out, err = follower.communicate(timeout=PATIENCE)
     assert follower.returncode == 0, err
     assert out.splitlines()[1:] == expected(0)
 
@@ -114,12 +116,12 @@ def test_a_run_that_is_followed_goes_on_and_ends_as_its_program(cluster, ranks):
         assert following.poll() is None, following.stderr.read()
     for _ in range(3):
         cluster.kill_daemon()
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while not cluster.daemon_pid():  # the follower starts another
             assert time.monotonic() < deadline and following.poll() is None
             time.sleep(0.05)
     open(go, "w").close()
-    out, err = following.communicate(timeout=90)
+    out, err = following.communicate(timeout=PATIENCE)
     assert following.returncode == 7, err
     said = [line for line in out.splitlines() if line.endswith("ended")]
     assert sum(2 if line.startswith("[0-1]") else 1 for line in said) == 2, out
@@ -132,7 +134,7 @@ def test_a_follower_does_not_undo_a_down(cluster):
     follower = cluster.start("logs", "ended", "-f")
     assert follower.stdout.readline() == "begun\n"
     cluster.run("down", "--force", timeout=120)
-    follower.communicate(timeout=90)
+    follower.communicate(timeout=PATIENCE)
     assert cluster.daemon_pid() is None
     assert cluster.get("ended")["status"] == "FAILED", "the next command starts it again"
 
@@ -164,7 +166,7 @@ def test_deleting_after_a_restart_leaves_no_process(cluster):
     cluster.wait("stays", "RUNNING")
     cluster.kill_daemon()
     assert cluster.pod_processes() != []
-    cluster.run("delete", "stays", timeout=90)
+    cluster.run("delete", "stays", timeout=PATIENCE)
     assert cluster.pod_processes() == []
 
 
@@ -175,7 +177,7 @@ def test_a_command_in_a_pod_ends_plainly_with_the_daemon(cluster):
                              stdin=subprocess.DEVNULL)
     assert attached.stdout.readline() == "begun\n"
     cluster.kill_daemon()
-    _, told = attached.communicate(timeout=60)
+    _, told = attached.communicate(timeout=PATIENCE)
     assert attached.returncode == 1
     assert "went away while the command ran in runs-master-0" in told, told
     assert "not run a second time" in told, told

@@ -4,6 +4,8 @@ import signal
 
 import pytest
 
+from waiting import PATIENCE
+
 PEER = 'raise RuntimeError("[gloo/transport/tcp/pair.cc:598] Connection closed by peer [127.0.0.1]:50073")'
 ENDS_EARLY = f"""import os, sys, time
 if os.environ["RANK"] == "1":
@@ -106,7 +108,7 @@ def started(cluster):
 
 def test_a_stopped_run_keeps_its_log(cluster, started):
     started.send_signal(signal.SIGINT)
-    assert started.wait(timeout=60) == 130
+    assert started.wait(timeout=PATIENCE) == 130
     logs = cluster.run("logs", "base")
     assert logs.stdout == "up\nsaved\n" and "base is suspended: this is its log until then" in logs.stderr
     assert "saved" in cluster.run("logs", "base", "--all").stdout
@@ -117,5 +119,5 @@ def test_two_signals_of_one_sender_at_once_are_one_request(started):
     """timeout(1) signals the program and then its group; two of one number may melt into one, so here they differ."""
     started.send_signal(signal.SIGINT)
     started.send_signal(signal.SIGTERM)
-    out, err = started.communicate(timeout=60)
+    out, err = started.communicate(timeout=PATIENCE)
     assert out == "saved\n", err

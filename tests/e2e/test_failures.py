@@ -8,6 +8,7 @@ import time
 
 import pytest
 from embedded_api import Api
+from waiting import PATIENCE
 
 TRACEBACK = ["Traceback (most recent call last):", "ValueError: no such dataset"]
 DEPTH = 100
@@ -211,7 +212,7 @@ def test_a_second_interrupt_leaves_the_instances_to_the_daemon(stubborn, verb):
     assert "Ctrl-C again leaves them to the cluster" in waiting.stderr.readline()
     assert waiting.poll() is None
     waiting.send_signal(signal.SIGINT)
-    out, err = waiting.communicate(timeout=60)
+    out, err = waiting.communicate(timeout=PATIENCE)
     assert (out, waiting.returncode) == ("", 130)
     assert "its instances may still be ending" in err
     if verb == "delete":
@@ -238,7 +239,7 @@ def run_as_arena(cluster, *args):
     if not os.path.exists(link):
         os.symlink("muster", link)
     return subprocess.run([link, *args], env=cluster.env, text=True, capture_output=True,
-                          timeout=60, check=True).stdout
+                          timeout=PATIENCE, check=True).stdout
 
 
 def test_a_job_is_listed_however_it_came(cluster, program):

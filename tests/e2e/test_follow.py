@@ -8,7 +8,7 @@ import pytest
 
 from embedded_muster import Cluster
 from terminals import Terminal, drawn
-from waiting import await_true
+from waiting import PATIENCE, await_true
 
 BARS = """import os, sys, time
 go = os.environ["MUSTER_RUN_DIR"] + "/go"
@@ -44,7 +44,7 @@ def go(cluster, name):
 
 def rest_of(terminal):
     """What is still to come until the program has ended."""
-    code = terminal.process.wait(timeout=60)
+    code = terminal.process.wait(timeout=PATIENCE)
     os.write(terminal.slave, b"<over>")
     return code, terminal.expect("<over>")
 
@@ -90,7 +90,7 @@ def test_a_pipe_gets_what_the_ranks_write_and_no_more(cluster):
     await_true(lambda: os.path.exists(cluster.path("state", "muster", "runs", "piped", "files")))
     await_true(lambda: {"start 0", "start 1"} <= {line.split(":")[-1] for line in cluster.run("logs", "piped", code=None).stdout.splitlines()})
     go(cluster, "piped")
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=PATIENCE)
     assert running.returncode == 0
     # On a busy machine a rank's line may come too late to be folded with the other's.
     whole = {"[0-1] 100%|done": ("[0] 100%|done", "[1] 100%|done"), "[0-1] end 0..1": ("[0] end 0", "[1] end 1"),
@@ -109,7 +109,7 @@ def test_a_follower_ends_with_who_reads_it(cluster, flags, goes_on):
     assert running.stdout.readline().endswith("first\n")
     running.stdout.close()
     began = time.monotonic()
-    assert running.wait(timeout=60) == -signal.SIGPIPE
+    assert running.wait(timeout=PATIENCE) == -signal.SIGPIPE
     assert time.monotonic() - began < 8  # before the repetitions are counted
 
 
@@ -178,7 +178,7 @@ def test_all_lines_of_an_instance_that_is_still_to_start_are_new(cluster):
     assert "waiting for instance second-master-0" in follower.stderr.readline()
     with open(cluster.path("go"), "w") as file:
         file.write("on\n")
-    out, said = follower.communicate(timeout=60)
+    out, said = follower.communicate(timeout=PATIENCE)
     assert (follower.returncode, out) == (0, "one\ntwo\n"), said
 
 
@@ -187,6 +187,6 @@ def test_following_the_log_of_a_job_that_is_deleted_says_so(cluster):
     follower = cluster.start("logs", "-f", "brief")
     assert follower.stdout.readline() == "here\n"
     cluster.run("delete", "brief")
-    out, said = follower.communicate(timeout=60)
+    out, said = follower.communicate(timeout=PATIENCE)
     assert (follower.returncode, out) == (0, "")
     assert "brief was deleted while its log was followed" in said

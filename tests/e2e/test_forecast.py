@@ -8,7 +8,7 @@ import pytest
 
 from embedded_muster import Cluster
 from test_manual import fields_of
-from waiting import await_true, await_words
+from waiting import PATIENCE, await_true, await_words
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_a_job_that_has_waited_long_is_expected_to_run_as_long_as_others(two_gpu
     two_gpus.submit("runs", "sleep 3", "--gpus=2")
     for i in range(4):
         two_gpus.submit(f"waits-{i}", "sleep 3", "--gpus=2")
-    two_gpus.wait("waits-1", "RUNNING", timeout=90)
+    two_gpus.wait("waits-1", "RUNNING", timeout=PATIENCE)
     answer = asked(two_gpus, "--gpus=2")
     assert [ending["job"] for ending in answer["endings"]] == [f"default/waits-{i}" for i in (1, 2, 3)]
     took = [run["seconds"] for run in json.loads(two_gpus.run("history", "-o", "json").stdout) if run["ended"]]

@@ -5,6 +5,8 @@ import subprocess
 
 import pytest
 
+from waiting import PATIENCE
+
 JOB = """\
 apiVersion: kubeflow.org/v1
 kind: PyTorchJob
@@ -82,7 +84,7 @@ def test_kubectl_apply_finds_the_directory_too(cluster, code):
         file.write(cluster.run("kubeconfig").stdout)
     text = JOB.format(name="by-kubectl", image="train:latest", command="[python, main.py]")
     done = subprocess.run(["kubectl", "--kubeconfig", config, "apply", "-f", "-"], input=text, text=True,
-                          capture_output=True, timeout=60, env=cluster.env)
+                          capture_output=True, timeout=PATIENCE, env=cluster.env)
     assert done.returncode == 0, done.stderr
     assert f"Warning: directory {code} takes the place of image train:latest" in done.stderr
     cluster.wait("by-kubectl", "SUCCEEDED")

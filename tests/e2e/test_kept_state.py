@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from waiting import await_file, await_true
+from waiting import PATIENCE, await_file, await_true
 
 WAITS = "echo begun; sleep 600"
 
@@ -17,7 +17,7 @@ def as_another_host(cluster, *args):
     command = ["unshare", "--uts", "sh", "-c", 'hostname elsewhere; exec "$@"', "sh",
                cluster.binary, *args]
     done = subprocess.run(command, env=cluster.env, cwd=cluster.path("home"), text=True,
-                          capture_output=True, timeout=60)
+                          capture_output=True, timeout=PATIENCE)
     if "unshare" in done.stderr:
         pytest.skip(f"a host name of its own needs root: {done.stderr}")
     assert done.returncode == 0, done.stderr

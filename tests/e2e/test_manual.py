@@ -11,6 +11,7 @@ import pytest
 import manual_pages
 from places import BINARY, ROOT
 from test_tensorboard import tensorboard_python, use_python  # noqa: F401
+from waiting import PATIENCE
 
 MANUAL = sorted([os.path.join(ROOT, name) for name in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md")] +
                 glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True))
@@ -51,7 +52,7 @@ def test_commands_run_as_written(name, cluster, request):
 def test_commands_that_are_not_run_are_shell(name):
     for block in manual_pages.blocks_of(os.path.join(ROOT, name)):
         if block.language == "sh" and block.needs:
-            done = subprocess.run(["bash", "-n"], input=block.text, text=True, capture_output=True, timeout=60)
+            done = subprocess.run(["bash", "-n"], input=block.text, text=True, capture_output=True, timeout=PATIENCE)
             assert done.returncode == 0, f"{block}: {done.stderr}"
 
 
@@ -107,7 +108,7 @@ def pages_below(folder):
 
 def test_the_reference_is_what_the_program_says(tmp_path):
     """`scripts/reference` brings the pages up to date."""
-    subprocess.run([os.path.join(ROOT, "scripts", "reference"), tmp_path], check=True, timeout=60,
+    subprocess.run([os.path.join(ROOT, "scripts", "reference"), tmp_path], check=True, timeout=PATIENCE,
                    env={**os.environ, "MUSTER_BINARY": BINARY})
     written = os.path.join(ROOT, "docs", "reference")
     made = pages_below(tmp_path)

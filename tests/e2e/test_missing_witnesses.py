@@ -10,6 +10,7 @@ import pytest
 import faults
 from test_recorder import BAD_ANSWERS, BAD_SERVER
 from test_stalls import PYTHON, Launch
+from waiting import PATIENCE
 
 PODS = ("--env=OMP_NUM_THREADS=1",)
 
@@ -23,7 +24,7 @@ def submit(cluster, name, text, workers, command=PYTHON):
 
 
 def await_reason(cluster, name, pattern):
-    end = time.monotonic() + 90
+    end = time.monotonic() + PATIENCE
     while True:
         reason = cluster.get(name).get("reason", "")
         if re.search(pattern, reason):

@@ -11,6 +11,7 @@ import pytest
 from embedded_muster import Cluster
 from places import ROOT
 from idx_files import write_data
+from waiting import PATIENCE
 
 IMAGE = "mnist-pytorchjob:latest"
 TOLD = re.compile(r"^rank (\d) of (\d), local rank (\d): MASTER_ADDR=(\S+) MASTER_PORT=(\S+) WORLD_SIZE=(\S+) "
@@ -142,7 +143,7 @@ def test_the_documents_kubectl_command(cluster, code):
     with open(config, "w") as file:
         file.write(cluster.run("kubeconfig").stdout)
     done = subprocess.run(command, shell=True, cwd=os.path.dirname(cluster.yamls), text=True,
-                          capture_output=True, timeout=60, env={**cluster.env, "KUBECONFIG": config})
+                          capture_output=True, timeout=PATIENCE, env={**cluster.env, "KUBECONFIG": config})
     assert done.stdout == "pytorchjob.kubeflow.org/mnist-ddp-launch created\n", done.stderr
     await_success(cluster, "mnist-ddp-launch")
     check(cluster, "mnist-ddp-launch", 4, 1, has_launcher=False)

@@ -10,6 +10,7 @@ import faults
 from embedded_api import Api
 from places import LAUNCHER
 from test_stalls import PYTHON
+from waiting import PATIENCE
 
 
 def submit_late_rank(cluster, name, *flags, only_once=False, command=f"exec {PYTHON}"):
@@ -38,7 +39,7 @@ def test_a_job_of_several_pods_is_stopped_when_it_is_stalled(cluster):
 def test_the_stacks_of_several_pods_are_in_the_log(cluster):
     fault, wait = submit_late_rank(cluster, "held", "--on-stall=stacks")
     cluster.wait("held", "RUNNING")
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     stalled, log = None, ""
     # On a busy machine it may wait for a rank that imports torch before that, and say so, with stacks.
     while not (stalled and "stacks, the rarest first:" in log[stalled.end():]):
@@ -91,7 +92,7 @@ if ODD and not os.path.exists('late'):
 """))
     cluster.submit("held", f"exec {PYTHON} train.py", "--workers=2", "--env=OMP_NUM_THREADS=1", f"--working-dir={cluster.path('home')}",
                    "--on-stall=restart", "--restart-policy=OnFailure", "--retry=9")
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while not cluster.get("held").get("reason", "").startswith("waiting"):
         assert time.monotonic() < end, cluster.run("get", "held").stdout
         time.sleep(0.2)
@@ -135,7 +136,7 @@ def test_ranks_that_wait_for_a_pod_that_is_still_to_start_are_left_alone(cluster
     with open(cluster.path("home", "job.yaml"), "w") as file:
         file.write(LATE_POD.replace("HOME", cluster.path("home")).replace("PYTHON", PYTHON).replace("ACTION", action))
     cluster.run("apply", "-f", cluster.path("home", "job.yaml"))
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     note = ""
     while not note:
         assert time.monotonic() < end, cluster.run("get", "late").stdout
@@ -154,7 +155,7 @@ def test_a_job_is_stopped_although_its_ranks_waited_before_its_last_pod_began(cl
     with open(cluster.path("home", "job.yaml"), "w") as file:
         file.write(LATE_POD.replace("HOME", cluster.path("home")).replace("PYTHON", PYTHON).replace("ACTION", "stop"))
     cluster.run("apply", "-f", cluster.path("home", "job.yaml"))
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while "it has not started" not in note_of(cluster, "late"):
         assert time.monotonic() < end, cluster.run("get", "late").stdout
         time.sleep(0.2)
@@ -169,7 +170,7 @@ def test_no_rank_is_killed_where_the_missing_one_has_ended(cluster):
         file.write(MEETS)
     cluster.submit("left", f"exec {PYTHON} meets.py", "--workers=2", "--env=OMP_NUM_THREADS=1", "--env=GOES=1",
                    f"--working-dir={cluster.path('home')}", "--on-stall=restart", "--restart-policy=OnFailure", "--retry=9")
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     events = ""
     while "because one that is missing does not run (--on-stall=restart): rank 1 has not entered" not in events:
         assert time.monotonic() < end, events
@@ -182,7 +183,7 @@ def test_no_rank_is_killed_where_the_missing_one_has_ended(cluster):
 
 def test_a_check_that_is_off_says_nothing(cluster):
     submit_late_rank(cluster, "held", "--on-stall=off", "--stall-after=1")
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while "Traceback" in cluster.run("stacks", "held", code=None).stderr or "all_reduce" not in cluster.run(
             "stacks", "held", code=None).stdout:
         assert time.monotonic() < end

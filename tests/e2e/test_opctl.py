@@ -18,6 +18,7 @@ import yaml
 from embedded_api import Api
 from places import ROOT
 from test_tensorboard import fetch, use_python
+from waiting import PATIENCE
 
 EXAMPLE = os.path.join(ROOT, "examples", "ads-pytorch")
 TRAIN = """
@@ -120,7 +121,7 @@ def test_what_it_writes_has_the_umask_of_who_ran_it(cluster, opctl):
     opctl.write("train.yaml", TRAIN)
     opctl.write("train.py", "import os\nopen('result-' + os.environ['RANK'], 'w').close()\n")
     process = cluster.start("opctl", "run", "-f", "train.yaml", "-b", "local", umask=0o002)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, out + err
     for rank in range(3):
         assert os.stat(cluster.path("home", f"result-{rank}")).st_mode & 0o777 == 0o664
@@ -132,7 +133,7 @@ def test_a_failure_ends_all_and_is_the_exit_code(cluster, opctl):
     done = opctl("run", "-f", "train.yaml", "-b", "local", code=1, timeout=120)
     assert "Error Running the code: exit code 5" in done.stdout
     assert "has failed" in done.stderr
-    cluster.await_no_process(timeout=60)
+    cluster.await_no_process(timeout=PATIENCE)
 
 
 def test_a_worker_that_fails_after_the_main_node_counts(cluster, opctl):
@@ -154,7 +155,7 @@ def test_a_node_that_is_killed_ends_the_job(cluster, opctl):
     # The others end a moment after it: the cluster may hear of one of them first.
     assert "was killed" in done.stderr or "exited with code 1" in done.stderr, done.stderr
     assert "has failed" in done.stderr
-    cluster.await_no_process(timeout=60)
+    cluster.await_no_process(timeout=PATIENCE)
 
 
 def test_cancel_ends_what_runs_here_without_the_cloud(cluster, opctl):
@@ -174,7 +175,7 @@ def test_cancel_ends_what_runs_here_without_the_cloud(cluster, opctl):
     assert sorted(done.stdout.splitlines()) == [
         f"Cancelling Job Run: {name}-{node}" for node in ("master-0", "worker-0", "worker-1")]
     cluster.await_no_process()
-    running.communicate(timeout=60)
+    running.communicate(timeout=PATIENCE)
     assert running.returncode == 1
     # Over or gone, and of no known kind.
     assert opctl("distributed-training", "cancel", "-j", name).stdout == f"No Job runs found for : {name}\n"

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from places import ROOT
+from waiting import PATIENCE
 
 SCRIPT = os.path.join(ROOT, "scripts", "image")
 
@@ -24,7 +25,7 @@ def tools(tmp_path):
             (tmp_path / name).chmod(0o755)
 
         def run(*args, **env):
-            done = subprocess.run([SCRIPT, *args], text=True, capture_output=True, timeout=60,
+            done = subprocess.run([SCRIPT, *args], text=True, capture_output=True, timeout=PATIENCE,
                                   env={"PATH": str(tmp_path), "HOME": str(tmp_path), **env})
             return done, log.read_text().splitlines() if log.exists() else []
         return run

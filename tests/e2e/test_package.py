@@ -8,6 +8,7 @@ import tarfile
 import pytest
 
 from places import ROOT
+from waiting import PATIENCE
 
 # The build that is tested: build/ or build/<preset>.
 BUILD = os.path.dirname(os.environ.get("MUSTER_BINARY", os.path.join(ROOT, "build", "muster")))
@@ -38,7 +39,7 @@ def one(packages, pattern):
 
 def libraries_of(program):
     """The loader and what it loads, as `ldd` says."""
-    said = subprocess.run(["ldd", program], capture_output=True, text=True, timeout=60).stdout
+    said = subprocess.run(["ldd", program], capture_output=True, text=True, timeout=PATIENCE).stdout
     return [word for word in said.split() if word.startswith("/")]
 
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from embedded_api import Api
-from waiting import await_true
+from waiting import PATIENCE, await_true
 
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -15,7 +15,7 @@ PODS = "/api/v1/namespaces/default/pods"
 def run_with_umask(cluster, mask, *args, **options):
     """Runs muster as from a shell with that umask, to its end."""
     process = cluster.start(*args, umask=mask, **options)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, f"{args}: {out}{err}"
     return out
 
@@ -130,7 +130,7 @@ def test_a_job_whose_shim_is_stopped_is_deleted_like_others(cluster):
     cluster.wait("stopped", "RUNNING")
     shim = shim_of(cluster, uid_of_pod(cluster, "stopped-master-0"))
     signal.pidfd_send_signal(shim, signal.SIGSTOP)
-    cluster.run("delete", "stopped", timeout=60)
+    cluster.run("delete", "stopped", timeout=PATIENCE)
     cluster.await_no_process()
 
 

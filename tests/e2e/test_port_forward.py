@@ -6,6 +6,7 @@ import port_clients
 import pytest
 
 from ports import free_port
+from waiting import PATIENCE
 
 
 @pytest.fixture
@@ -81,5 +82,5 @@ def test_under_a_signal(cluster, served):
     forwarder = port_clients.Forwarder([cluster.binary, "port-forward", job, f":{port}"],
                                        env=cluster.env)
     forwarder.process.terminate()
-    forwarder.process.communicate(timeout=60)
+    forwarder.process.communicate(timeout=PATIENCE)
     assert forwarder.process.returncode in (-15, 143)

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from waiting import await_true
+from waiting import PATIENCE, await_true
 
 SAY = "import os; print('hello from', os.environ['RANK']); print('loss', os.environ['RANK'])"
 
@@ -83,7 +83,7 @@ def test_the_list_is_watched(cluster):
 
     def read_until(state):
         while not any(line.split()[:2] == state for line in seen):
-            seen.append(lines_of_it.get(timeout=60))
+            seen.append(lines_of_it.get(timeout=PATIENCE))
 
     try:
         read_until(["first", "SUCCEEDED"])

@@ -12,6 +12,7 @@ import pytest
 import faults
 import test_stalls
 from places import LAUNCHER, ROOT
+from waiting import PATIENCE
 
 NEWEST = os.environ.get("MUSTER_NEWEST_TORCH", "/var/cache/muster/torch-2.15/bin/python")
 needs_newest = pytest.mark.skipif(not os.path.exists(NEWEST),
@@ -140,7 +141,7 @@ done.set()
 
 def test_on_many_processors_the_server_has_few_threads_that_run_anywhere(tmp_path):
     source = os.path.join(ROOT, "src", "warm", "python", "recorder.py")
-    done = subprocess.run(["/usr/bin/python3", "-c", MANY_PROCESSORS, source, str(tmp_path)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["/usr/bin/python3", "-c", MANY_PROCESSORS, source, str(tmp_path)], capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout == "9 True True\n", done.stderr
 
 
@@ -199,7 +200,7 @@ def test_in_pods_the_number_is_told_by_get_and_list(cluster):
     text, fault, wait = faults.program("late-rank")
     submit(cluster, "held", text, file="train.py")
     reason = ""
-    end = time.monotonic() + 90
+    end = time.monotonic() + PATIENCE
     while "stalled" not in reason and time.monotonic() < end:
         time.sleep(0.3)
         reason = cluster.get("held").get("reason", "")
@@ -216,7 +217,7 @@ def test_a_torch_without_a_recorder_is_left_as_it_is(tmp_path):
     (tmp_path / "train.py").write_text("import torch.distributed as dist\nprint('here', dist.is_available(), flush=True)\n")
     done = subprocess.run([LAUNCHER, "--python", "/usr/bin/python3", "--standalone", "--nproc-per-node=2", str(tmp_path / "train.py")],
                           env={**os.environ, "PYTHONPATH": str(tmp_path / "fake"), "TMPDIR": str(tmp_path)}, text=True,
-                          capture_output=True, timeout=60)
+                          capture_output=True, timeout=PATIENCE)
     assert done.returncode == 0 and done.stdout.count("here False") == 2, done.stderr
 
 
@@ -302,7 +303,7 @@ DIES = LATE.replace("STEPS", "10000") + """\
 def test_who_comes_late_is_told_by_get_ranks_and_of_one_that_has_died_the_last_collective_is_evidence(cluster, flags):
     submit(cluster, "dies", DIES, *flags)
     ranks = []
-    end = time.monotonic() + 90
+    end = time.monotonic() + PATIENCE
     while not ranks or not all(rank["late"] and rank["late"]["collectives"] >= 80 for rank in ranks):
         assert time.monotonic() < end, ranks
         time.sleep(0.5)

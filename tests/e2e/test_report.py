@@ -5,7 +5,7 @@ import struct
 import time
 
 from event_records import record
-from waiting import await_true
+from waiting import PATIENCE, await_true
 
 STEPS = 'for step in 1 2 3 4 5 6 7 8 9 10; do echo "step $step/10 loss 0.$step"; sleep 0.2; done'
 RESTARTS = """
@@ -229,7 +229,7 @@ def test_launchers_and_ranks_of_a_short_job_tell_how_long_they_waited(cluster):
 
 def test_says_how_far_a_job_is(cluster):
     cluster.run("submit", "pytorch", "--name=far", STEPS + "; sleep 100")
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while "Progress: step 10/10 (100%)" not in cluster.run("get", "far").stdout:
         assert time.monotonic() < until
         time.sleep(0.2)
@@ -252,7 +252,7 @@ def event(step, loss, seconds=0):
 def test_reads_event_files_as_they_grow(cluster):
     cluster.run("run", "-d", "--name=events", 'mkdir -p "$MUSTER_RUN_DIR/tb" && sleep 100', timeout=120)
     folder = cluster.path("state", "muster", "runs", "events", "files", "tb")
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while not os.path.isdir(folder):
         assert time.monotonic() < until
         time.sleep(0.1)
@@ -273,7 +273,7 @@ def test_reads_event_files_below_the_logdir_of_submit(cluster):
         file.write(event(5, 0.5, 30))
     cluster.submit("logged", f"cp {cluster.path('home', 'event')} /training_logs/events.out.tfevents.1.host && sleep 100",
                    "--tensorboard", "--logdir=/training_logs")
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while not (told := cluster.get("logged")["progress"]):
         assert time.monotonic() < until
         time.sleep(0.2)
@@ -286,7 +286,7 @@ def test_reads_event_files_of_a_logdir_on_a_claim_or_in_a_folder(cluster, tmp_pa
     write = "mkdir -p /d/logs && cp /d/event /d/logs/events.out.tfevents.1.host && sleep 100"
     for name, flag in (("on-claim", "--data=shared:/d"), ("in-folder", f"--data-dir={tmp_path}:/d")):
         cluster.submit(name, write, "--tensorboard", "--logdir=/d/logs", flag)
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE
         while not (told := cluster.get(name)["progress"]):
             assert time.monotonic() < until
             time.sleep(0.2)
@@ -300,7 +300,7 @@ def test_event_files_of_earlier_runs_are_not_of_this_one(cluster, tmp_path):
     (tmp_path / "runs" / "events.out.tfevents.1700000000.host").write_bytes(event(9, 9, -86_400))
     (tmp_path / "new").write_bytes(event(3, 0.5, 30))
     cluster.run("run", "-d", "--name=again", "cp new runs/events.out.tfevents.$(date +%s).host && sleep 100", cwd=tmp_path, timeout=120)
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while not cluster.get("again")["progress"]:
         assert time.monotonic() < until
         time.sleep(0.2)

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from places import ROOT
+from waiting import PATIENCE
 
 
 
@@ -19,7 +20,7 @@ def read(*path):
 
 def presets(kind, program="cmake"):
     flag = {"test": ["--list-presets"]}.get(kind, [f"--list-presets={kind}"])
-    said = subprocess.run([program, *flag], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    said = subprocess.run([program, *flag], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=True)
     return set(re.findall(r'^  "([\w-]+)"', said.stdout, re.MULTILINE))
 
 
@@ -38,7 +39,7 @@ def test_a_hook_before_commits_refuses_what_is_broken(hook, tmp_path):
         pytest.skip("no clang-format-19 here: `make lint` installs it")
     # The entry as pre-commit calls it: words as a shell reads them, then the names of files.
     def call(*files):
-        return subprocess.run(["/bin/sh", "-c", f'{hook["entry"]} "$@"', "sh", *map(str, files)], cwd=ROOT, timeout=60,
+        return subprocess.run(["/bin/sh", "-c", f'{hook["entry"]} "$@"', "sh", *map(str, files)], cwd=ROOT, timeout=PATIENCE,
                               capture_output=True)
 
     good, bad = tmp_path / "good", tmp_path / "bad"
@@ -115,5 +116,5 @@ def test_a_broken_rule_of_explain_fails_the_build(tmp_path, line, told):
     rule.write_text("class a\ntitle b\n" + (f'{line}\nsample line "x"\n' if line is not None else ""))
     script = tmp_path / "check.cmake"
     script.write_text(f'include({ROOT}/cmake/EmbedRules.cmake)\nfile(READ {rule} content)\nmuster_check_rule(a "${{content}}")\n')
-    done = subprocess.run(["cmake", "-P", str(script)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["cmake", "-P", str(script)], capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode == 0) == (told == "") and told in " ".join(done.stderr.split())

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from embedded_api import Api
+from waiting import PATIENCE
 
 TRAIN = """import os, sys
 print("args", sys.argv[1:], "rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"])
@@ -79,13 +80,13 @@ def test_a_progress_bar_moves_before_its_line_ends(cluster, code):
     running = cluster.start("run", "--name=bar", "python", "-c", command, cwd=code)
     assert os.read(running.stdout.fileno(), 100) == b"\r 10%"
     open(run_folder(cluster, "bar") + "/files/go", "w").close()
-    assert running.wait(timeout=60) == 0
+    assert running.wait(timeout=PATIENCE) == 0
     assert os.read(running.stdout.fileno(), 100) == b"\r100%\n"
 
 
 def test_a_secret_is_a_variable_and_nowhere_else(cluster, code):
     made = subprocess.run([cluster.binary, "secret", "create", "hub", "TOKEN=-"], env=cluster.env, input="tiger-2\n",
-                          text=True, capture_output=True, timeout=60, **cluster._become())
+                          text=True, capture_output=True, timeout=PATIENCE, **cluster._become())
     assert made.stdout == "secret/hub created (1 key)\n", made.stderr
     done = cluster.run("run", "--name=s", "--secret=hub:TOKEN=HF_TOKEN", "echo $HF_TOKEN", cwd=code)
     assert done.stdout == "tiger-2\n"
@@ -104,7 +105,7 @@ def test_what_cannot_be_told_is_made_all_the_same(cluster, code):
                              ("ranks", ["run"], ["-n", "2", "train.py"]), ("sent", ["submit", "pytorch"], ["true"])):
         with open("/dev/full", "w") as full:
             done = subprocess.run([cluster.binary, *verb, f"--name={name}", *rest], env=cluster.env, cwd=code, stdout=full,
-                                  stderr=subprocess.PIPE, text=True, timeout=60)
+                                  stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
         errors = [line for line in done.stderr.splitlines() if line.startswith("ERRO")]
         assert done.returncode == 1 and len(errors) == 1, done.stderr
         assert f"; the job {name} was created, `muster get {name}` shows it" in errors[0], done.stderr
@@ -245,7 +246,7 @@ def test_an_interrupt_stops_the_job_and_lets_it_save(cluster, code, number):
     running = cluster.start("run", "--name=slow", "slow.py", "0.3", cwd=code)
     assert running.stdout.readline() == "up\n"
     running.send_signal(number)
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=PATIENCE)
     assert running.returncode == 130, err
     assert out == "saving\nsaved\n"
     assert "slow is stopped: `muster resume slow` starts it again" in err
@@ -266,7 +267,7 @@ def test_an_interrupt_lets_every_rank_save_and_asks_it_once(cluster, code, flags
         assert running.poll() is None, running.communicate()
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=PATIENCE)
     assert running.returncode == 130, err
     assert said() == ["up\nsaving\nsaved\n"] * ranks, out + err
 
@@ -277,7 +278,7 @@ def test_a_second_interrupt_kills_it(cluster, code):
     running.send_signal(signal.SIGINT)
     assert running.stdout.readline() == "saving\n"
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=PATIENCE)
     assert running.returncode == 130 and "saved" not in out, err
 
 
@@ -285,7 +286,7 @@ def test_a_closed_terminal_does_not_stop_it(cluster, code):
     running = cluster.start("run", "--name=slow", "slow.py", "0", cwd=code)
     assert running.stdout.readline() == "up\n"
     running.send_signal(signal.SIGHUP)
-    running.wait(timeout=60)
+    running.wait(timeout=PATIENCE)
     assert cluster.get("slow")["status"] == "RUNNING"
     cluster.run("stop", "slow")
     assert cluster.get("slow")["status"] == "SUSPENDED"
@@ -332,7 +333,7 @@ def test_files_are_the_callers_with_the_callers_umask(nobody_cluster):
     os.chown(folder, cluster.uid, cluster.uid)
     running = cluster.start("run", "--name=mine", "touch $MUSTER_RUN_DIR/made; umask", cwd=folder,
                             umask=0o027)
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=PATIENCE)
     assert out == "0027\n", err
     info = os.stat(run_folder(cluster, "mine") + "/files/made")
     assert (info.st_uid, stat.S_IMODE(info.st_mode)) == (cluster.uid, 0o640)

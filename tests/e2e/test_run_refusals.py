@@ -4,6 +4,8 @@ import subprocess
 
 import pytest
 
+from waiting import PATIENCE
+
 USAGE, FAILURE = 2, 1
 
 
@@ -49,7 +51,7 @@ def test_scripts_and_folders_that_are_not_there(cluster, code):
     gone = cluster.path("home", "gone")
     os.makedirs(gone)
     line = f"cd {gone} && rmdir {gone} && exec {cluster.binary} run train.py"
-    done = subprocess.run(["sh", "-c", line], env=cluster.env, text=True, capture_output=True, timeout=60)
+    done = subprocess.run(["sh", "-c", line], env=cluster.env, text=True, capture_output=True, timeout=PATIENCE)
     assert done.returncode == USAGE and "the current folder no longer exists: change to another" in done.stderr, done.stderr
 
 
@@ -159,7 +161,7 @@ def test_a_folder_without_git_and_without_a_runtime_directory(cluster, code):
     env = {name: value for name, value in cluster.env.items() if name != "XDG_RUNTIME_DIR"}
     cluster.env = env
     line = f"umask 027; {cluster.binary} run --name=plain 'umask; touch \"$MUSTER_RUN_DIR/made\"'"
-    done = subprocess.run(["sh", "-c", line], env=env, cwd=code, text=True, capture_output=True, timeout=60)
+    done = subprocess.run(["sh", "-c", line], env=env, cwd=code, text=True, capture_output=True, timeout=PATIENCE)
     assert done.returncode == 0 and done.stdout == "0027\n", done.stderr
     made = cluster.path("state", "muster", "runs", "plain", "files", "made")
     assert os.stat(made).st_mode & 0o777 == 0o640
@@ -167,7 +169,7 @@ def test_a_folder_without_git_and_without_a_runtime_directory(cluster, code):
 
 def environment_in(folder):
     """A virtual environment without pip; its Python."""
-    subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", folder], check=True, timeout=60)
+    subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", folder], check=True, timeout=PATIENCE)
     return os.path.join(folder, "bin", "python")
 
 
@@ -206,7 +208,7 @@ def test_pointers_of_lfs_are_counted(cluster, code):
     for name in ("a.bin", "b.bin"):
         written(code, name, "version https://git-lfs.github.com/spec/v1\noid sha256:12\nsize 3\n")
     written(code, ".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n")
-    subprocess.run(["git", "init", "-q", code], check=True, timeout=60)
+    subprocess.run(["git", "init", "-q", code], check=True, timeout=PATIENCE)
     done = cluster.run("run", "true", cwd=code)
     assert "; 2 files are only pointers of git LFS: `git lfs pull` fetches the contents" in done.stderr
 

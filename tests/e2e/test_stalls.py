@@ -12,6 +12,7 @@ import pytest
 
 import faults
 from places import BINARY, LAUNCHER
+from waiting import PATIENCE
 
 PYTHON = "/usr/bin/python3"
 # An interpreter that forks ranks serves one environment: pytest's own variable, which names the test, would be another one each time.
@@ -36,7 +37,7 @@ class Launch:
         with open(self.path) as file:
             return file.read()
 
-    def await_line(self, pattern, timeout=60):
+    def await_line(self, pattern, timeout=PATIENCE):
         end = time.monotonic() + timeout
         while time.monotonic() < end:
             found = re.search(pattern, self.said())
@@ -235,7 +236,7 @@ def test_ranks_that_are_no_python_and_hang_are_named_by_launch(tmp_path):
     with open(said, "w") as file:
         process = subprocess.Popen([LAUNCHER, "--standalone", "--nproc-per-node=3", "--no-python", str(path)], stdout=file, stderr=file)
     try:
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while "waiting" not in said.read_text():
             assert time.monotonic() < end and process.poll() is None, said.read_text()
             time.sleep(0.2)

@@ -12,7 +12,7 @@ import faults
 from embedded_api import Api
 from test_any_part_killed import parts
 from test_stalls import HANGS, PYTHON, kernel_says_where
-from waiting import await_file, await_true, await_words
+from waiting import PATIENCE, await_file, await_true, await_words
 
 
 def test_pods_say_it_in_get_and_stacks_shows_it(cluster):
@@ -23,7 +23,7 @@ def test_pods_say_it_in_get_and_stacks_shows_it(cluster):
     os.chmod(path, 0o644)
     cluster.submit("held", f"{PYTHON} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1")
     reason = ""
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while "stalled" not in reason and time.monotonic() < end:
         time.sleep(0.3)
         reason = cluster.get("held").get("reason", "")
@@ -34,7 +34,7 @@ def test_pods_say_it_in_get_and_stacks_shows_it(cluster):
     api = Api(cluster)
     uid = api.call("GET", "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs/held")["metadata"]["uid"]
     roles = []
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while roles != ["waits", "late"] and time.monotonic() < end:
         time.sleep(0.3)
         grid = api.call("GET", f"/muster/progress?uid={uid}&ranks=240")
@@ -94,7 +94,7 @@ def test_who_is_told_of_a_hang(cluster):
     told = cluster.path("home", "told")
     cluster.run("run", "-d", "-n", "2", "--name=hung", f"--notify=cat >{told}", "--notify-on=hang", "train.py",
                 cwd=cluster.path("home", "code"))
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while not (os.path.exists(told) and os.path.getsize(told)):
         assert time.monotonic() < end, cluster.run("get", "hung").stdout
         time.sleep(0.2)
@@ -111,7 +111,7 @@ def test_a_job_that_ends_while_it_hangs_is_explained_by_the_hang(cluster):
     with open(path, "w") as file:
         file.write(text)
     cluster.submit("hung", f"exec {PYTHON} {path}", "--workers=2", "--env=OMP_NUM_THREADS=1")
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while not cluster.get("hung").get("reason", "").startswith("stalled"):
         assert time.monotonic() < end, cluster.run("get", "hung").stdout
         time.sleep(0.2)
@@ -129,7 +129,7 @@ def test_a_job_that_ends_while_it_hangs_is_explained_by_the_hang(cluster):
 def test_a_job_that_does_nothing_and_is_no_python_says_what_is_known(cluster):
     cluster.submit("native", "echo up; exec sleep 600", "--workers=2")
     cluster.wait("native", "RUNNING")
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     told = ""
     while "they may hang" not in told:
         assert time.monotonic() < end, told
@@ -148,7 +148,7 @@ def test_pods_that_are_no_python_and_hang_say_it_in_get_and_list(cluster):
     if not kernel_says_where():
         pytest.skip("this kernel does not say where a process sleeps")
     cluster.submit("native", f"if [ $RANK = 1 ]; then exec sleep 600; fi; exec {HANGS}", "--workers=2")
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     reason = ""
     while "waiting" not in reason:
         assert time.monotonic() < end, reason
@@ -175,7 +175,7 @@ def test_a_look_at_a_rank_that_waits_for_its_store_does_not_end_it(cluster):
         file.write(LATE_MASTER)
     cluster.submit("late", f"{PYTHON} late.py", "--workers=2", f"--working-dir={cluster.path('home')}", "--env=OMP_NUM_THREADS=1")
     looks = 0
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while looks < 3:
         assert time.monotonic() < end, cluster.run("logs", "late", "--all").stdout
         looks += "_create_c10d_store" in cluster.run("stacks", "late", code=None).stdout

@@ -4,6 +4,7 @@ import threading
 import time
 
 from embedded_api import Api
+from waiting import PATIENCE
 
 
 def versions(api):
@@ -60,7 +61,7 @@ def watch(cluster, name, until, act):
     compared = 0
     doing = threading.Thread(target=act)
     doing.start()
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while True:
         assert time.monotonic() < deadline, seen
         before = versions(api)

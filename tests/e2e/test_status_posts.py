@@ -5,6 +5,8 @@ import time
 
 import pytest
 
+from waiting import PATIENCE
+
 # As transformers' callback does it; asks a file how far it is.
 POSTER = """
 import json, os, sys, time, urllib.error, urllib.request
@@ -45,7 +47,7 @@ def write(folder, name, text):
 
 
 def await_step(cluster, step):
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while True:
         told = json.loads(cluster.run("get", "posts", "-o", "json").stdout)["progress"]
         if told and told[0]["step"] == step:
@@ -79,7 +81,7 @@ def test_posts_are_a_source_of_progress_also_for_the_next_daemon(cluster, folder
 def test_answers_are_those_of_kubeflow_trainer_and_the_token_is_shown_nowhere(cluster, folder):
     cluster.run("submit", "pytorch", "--name=posts", f"python3 {folder}/post.py {folder}")
     await_step(cluster, 120)
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while not os.path.exists(os.path.join(folder, "answers")):  # the first post was seen before the others were sent
         assert time.monotonic() < until
         time.sleep(0.1)

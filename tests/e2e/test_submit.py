@@ -15,6 +15,7 @@ import threading
 import pytest
 
 from embedded_api import Api
+from waiting import PATIENCE
 
 USAGE, FAILURE, INTERRUPTED = 2, 1, 130
 
@@ -92,7 +93,7 @@ def test_who_waits_hears_why_the_job_does_not_begin(cluster, flag):
     assert why in cluster.run("get", "early").stderr.replace('\\"', '"')
     assert why in cluster.run("logs", "early", code=1).stderr.replace('\\"', '"')
     Api(cluster).call("POST", f"/{KINDS[1]}", {"metadata": {"name": "hub"}, "data": {"token": "eA=="}})
-    out, said = process.communicate(timeout=60)
+    out, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, said
 
 
@@ -181,7 +182,7 @@ def test_the_last_line_of_an_interrupted_submission_says_whether_the_job_exists(
             process.wait(moment * 0.005)
         except subprocess.TimeoutExpired:
             process.send_signal(interrupt)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=PATIENCE)
         made = parts(cluster, name)
         assert made in (0, 6), objects(cluster)
         last = said.splitlines()[-1] if said else ""
@@ -206,7 +207,7 @@ def test_nohup_keeps_a_submission_from_ending_with_its_terminal(cluster):
     process.send_signal(signal.SIGHUP)
     with open(gate, "w") as opened:
         opened.write("opened\n")
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, said
 
 
@@ -268,7 +269,7 @@ def test_a_submission_to_kubernetes_that_is_killed_is_whole_or_taken_back(cluste
             client = KillingProxy.client = cluster.start(
                 "submit", "pytorch", f"--name={name}", "--image=i", f"--kubeconfig={config}", *EVERYTHING, "true")
             KillingProxy.has_client.set()
-            client.communicate(timeout=60)
+            client.communicate(timeout=PATIENCE)
             KillingProxy.left = None
             before = parts(cluster, name)
             listed = cluster.run("list", f"--kubeconfig={config}")
@@ -319,7 +320,7 @@ def test_of_two_at_once_one_wins(cluster):
     cluster.run("up")
     args = ("submit", "pytorch", "--name=both", "--tensorboard", "--sync-mode=git", "--sync-source=https://u:pw@h/r.git", "true")
     racers = [cluster.start(*args) for _ in range(6)]
-    ended = [(*racer.communicate(timeout=60), racer.returncode) for racer in racers]
+    ended = [(*racer.communicate(timeout=PATIENCE), racer.returncode) for racer in racers]
     assert sorted(code for _, _, code in ended) == [0, 1, 1, 1, 1, 1]
     for out, err, code in ended:
         if code:

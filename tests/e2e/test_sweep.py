@@ -7,7 +7,7 @@ import signal
 import pytest
 
 import event_records
-from waiting import await_true
+from waiting import PATIENCE, await_true
 
 TRIAL = """import os, sys
 rate = float(sys.argv[1])
@@ -120,7 +120,7 @@ def test_it_goes_on_where_it_was_stopped(cluster, code):
                             f"test {{i}} -lt 3 || test -e {mark} || sleep 600", cwd=code)
     await_true(lambda: [trial["status"] for trial in trials_or_none(cluster, "long")][:2] == ["SUCCEEDED"] * 2)
     running.send_signal(signal.SIGINT)
-    running.communicate(timeout=60)
+    running.communicate(timeout=PATIENCE)
     assert [trial["status"] for trial in trials(cluster, "long")] == ["SUCCEEDED"] * 2 + ["PENDING"] * 2
     before = trials(cluster, "long")[0]
     open(mark, "w").close()

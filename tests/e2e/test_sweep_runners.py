@@ -12,7 +12,7 @@ import pytest
 
 from event_records import record
 from places import BINARY, ROOT
-from waiting import await_true
+from waiting import PATIENCE, await_true
 
 PYTHON_FILES = os.path.join(ROOT, "src", "arena", "run", "python")
 RUNNERS = ("muster", "python")
@@ -45,7 +45,7 @@ class Sweep:
     def run(self, trials, *flags, code=0):
         """What it printed, without the results that only the other cluster's log needs."""
         process = self.start(trials, *flags)
-        out, error = process.communicate(timeout=60)
+        out, error = process.communicate(timeout=PATIENCE)
         assert process.returncode == code, out + error
         return [line for line in out.splitlines() if not line.startswith("trial ended: ")]
 
@@ -93,7 +93,7 @@ def test_at_most_so_many_run_at_a_time(sweep):
     os.kill(process.pid, signal.SIGCHLD)  # a reason to look again
     assert up() == ["up.0", "up.1"]
     open(go, "w").close()
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode == 0 and len(up()) == 5
 
 
@@ -126,7 +126,7 @@ def test_a_stopped_trial_is_run_again_next_time(sweep):
     process = sweep.start(trials, "--parallel=1")
     await_true(lambda: os.path.exists(sweep.path("up")))
     process.send_signal(signal.SIGTERM)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 143 and out == "0 of 2 trials ended, 0 of them failed\n"
     assert sweep.run([({"a": "x"}, "exit 0"), trials[1]]) == ["2 of 2 trials ended, 0 of them failed"]
 
@@ -148,7 +148,7 @@ def test_a_full_disk_ends_the_sweep(sweep):
     os.makedirs(sweep.path("files", "trials", "0"))
     os.symlink("/dev/full", sweep.path("files", "trials", "0", "log"))
     process = sweep.start([({"a": "x"}, "echo more; exec sleep 60"), ({"a": "y"}, "exit 0")], "--parallel=1")
-    _, error = process.communicate(timeout=60)
+    _, error = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1 and "o space left on" in error and "Traceback" not in error, error
     assert sweep.results() == {}
 
@@ -249,7 +249,7 @@ def test_the_results_are_told_in_the_log_and_again_where_there_is_much(tmp_path)
     del sweep.env["MUSTER_RUN_DIR"]  # no run volume
 
     def told(trials, *flags):
-        out, error = sweep.start(trials, *flags).communicate(timeout=60)
+        out, error = sweep.start(trials, *flags).communicate(timeout=PATIENCE)
         assert error == ""
         lines = out.splitlines()
         return lines, [json.loads(line[len("trial ended: "):]) for line in lines if line.startswith("trial ended: ")]

@@ -12,7 +12,7 @@ import pytest
 
 from idx_files import write_small_mnist
 from places import ONE_THREAD, ROOT
-from waiting import await_true, await_words
+from waiting import PATIENCE, await_true, await_words
 
 EVENTS = ("import sys; sys.path.insert(0, '/root/code/mnist-pytorch'); "
           "from events import EventWriter; w = EventWriter('{}'); "
@@ -60,7 +60,7 @@ def board_cluster(request, tensorboard_python):
     return made
 
 
-def fetch(url, timeout=60):
+def fetch(url, timeout=PATIENCE):
     """The body, once something answers there."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     deadline = time.monotonic() + timeout
@@ -73,7 +73,7 @@ def fetch(url, timeout=60):
             time.sleep(0.1)
 
 
-def scalars(url, tag, least=1, timeout=60):
+def scalars(url, tag, least=1, timeout=PATIENCE):
     """Points of a tag over all runs, once there are as many: TensorBoard reads a file bit by bit."""
     deadline = time.monotonic() + timeout
     while True:
@@ -239,7 +239,7 @@ def test_two_jobs_have_two_ports(board_cluster):
     assert urls["one"] != urls["two"]
     for url in urls.values():
         fetch(url)
-    delete_first = cluster.run("delete", "one", timeout=90)
+    delete_first = cluster.run("delete", "one", timeout=PATIENCE)
     assert "deleted successfully" in delete_first.stderr
     fetch(urls["two"])
     delete(cluster, "two", urls["two"])

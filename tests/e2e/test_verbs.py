@@ -9,7 +9,7 @@ import pytest
 from embedded_muster import Cluster
 from embedded_api import Api
 from terminals import Terminal
-from waiting import await_words
+from waiting import PATIENCE, await_words
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def arena(cluster):
 
     def run(*args, code=0):
         done = subprocess.run([link, *args], env=cluster.env, cwd=cluster.path("home"), text=True,
-                              capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+                              capture_output=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
         assert done.returncode == code, f"arena {args}: {done.returncode} {done.stdout}{done.stderr}"
         return done
     return run
@@ -194,7 +194,7 @@ def test_a_kubeconfig_is_for_nobody_elses_eyes(cluster):
         # What the shell's redirection makes.
         with open(cluster.path("open"), "w") as file:
             done = subprocess.run([cluster.binary, "kubeconfig"], env=cluster.env, stdout=file, stderr=subprocess.PIPE,
-                                  text=True, timeout=60)
+                                  text=True, timeout=PATIENCE)
         assert "others can read the file (mode 666)" in done.stderr
         with open(cluster.path("home", "other"), "w") as file:
             file.write("apiVersion: v1\nkind: Config\ncurrent-context: prod\n")

@@ -11,6 +11,7 @@ import pytest
 
 from places import BINARY
 from embedded_api import Api
+from waiting import PATIENCE
 
 RECORDS = 1000
 JOBS = "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs"
@@ -113,4 +114,4 @@ def test_a_program_that_is_removed_under_the_daemon_still_starts_jobs(cluster):
     os.remove(installed)
     cluster.submit("after", "echo started")
     # By the build that the daemon is of: it is not replaced.
-    assert cluster.run("logs", "-f", "after", timeout=60).stdout == "started\n"
+    assert cluster.run("logs", "-f", "after", timeout=PATIENCE).stdout == "started\n"

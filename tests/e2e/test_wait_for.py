@@ -2,7 +2,7 @@
 import os
 
 from embedded_muster import Cluster
-from waiting import await_true
+from waiting import PATIENCE, await_true
 
 GATE = 'while ! test -e {0}; do sleep 0.05; done; exit {1}'
 
@@ -56,7 +56,7 @@ def test_it_fails_with_the_one_that_it_waits_for(cluster):
     open(go, "w").close()
     cluster.wait("next", "FAILED")
     assert reason_of(cluster, "next").startswith("REASON: job bad, which this one waited for, has failed: rank 0")
-    out, err = following.communicate(timeout=60)
+    out, err = following.communicate(timeout=PATIENCE)
     assert following.returncode == 1 and out == "" and "job bad, which this one waited for, has failed" in err
     cluster.run("delete", "gone")
     cluster.wait("other", "FAILED")

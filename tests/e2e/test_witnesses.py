@@ -8,7 +8,7 @@ import time
 import pytest
 
 from embedded_muster import Cluster
-from waiting import await_true, await_words
+from waiting import PATIENCE, await_true, await_words
 
 
 def explain(cluster, name):
@@ -192,7 +192,7 @@ print("begun", flush=True)
 time.sleep(600)
 """))
     cluster.wait("busy", "RUNNING")
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while "<module>" not in cluster.run("stacks", "busy", code=None).stdout:
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -236,7 +236,7 @@ threading.Thread(target=idle, daemon=True).start()
 time.sleep(600)
 """))
     cluster.wait("asleep", "RUNNING")
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while "idle" not in cluster.run("stacks", "asleep", "--all-threads", code=None).stdout:
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -5,6 +5,7 @@ import sys
 
 from muster_user import Muster
 from real_kubernetes import tools
+from waiting import PATIENCE
 
 
 class EmbeddedCluster:
@@ -35,7 +36,7 @@ class EmbeddedCluster:
             text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.muster.folder,
             env={"HOME": self.muster.folder, "PATH": os.environ["PATH"], **(env or {})}, **options)
 
-    def kubectl(self, *args, code=0, stdin=None, env=None, timeout=60):
+    def kubectl(self, *args, code=0, stdin=None, env=None, timeout=PATIENCE):
         """stdout of kubectl, or the finished (stdout, stderr) where it is to fail."""
         process = self.start_kubectl(*args, env=env, stdin=subprocess.PIPE)
         out, err = process.communicate(stdin, timeout=timeout)

@@ -11,6 +11,7 @@ import urllib.request
 
 from places import ROOT
 from ports import free_ports
+from waiting import PATIENCE
 
 START_SECONDS = 180  # a busy machine; some 4 s on an idle one
 # Ends with the test run, however that ends.
@@ -181,7 +182,7 @@ class Kubernetes:
     def stop_api_server(self, kill=False):
         if self._api_server is not None:
             self._api_server.kill() if kill else self._api_server.terminate()
-            self._api_server.wait(timeout=60)
+            self._api_server.wait(timeout=PATIENCE)
             self._api_server = None
 
     def _stop_etcd(self):

@@ -13,6 +13,7 @@ import time
 from fake_servers import FakeKubelet
 from ports import free_ports
 from running_operator import Api, Refused
+from waiting import PATIENCE
 
 
 class RunningNode:
@@ -114,7 +115,7 @@ class RunningNode:
     def _project(self, source, place):
         path = f"/api/v1/namespaces/{self._namespace}/configmaps/{source['name']}"
         part = self._ask(self._api.ask, "GET", path)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while part is None:  # it is made after its job
             if self._stopped.wait(0.1) or time.monotonic() > deadline:
                 return False

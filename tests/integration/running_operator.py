@@ -11,10 +11,9 @@ import urllib.request
 
 from ports import free_ports
 from real_kubernetes import ROOT
-from waiting import await_true
+from waiting import PATIENCE, await_true
 
 BINARY = os.environ.get("MUSTER_BINARY", os.path.join(ROOT, "build", "muster"))
-PATIENCE = 120  # of a busy machine
 
 
 def wait_until(what, happened, patience=PATIENCE, longest=0.5):

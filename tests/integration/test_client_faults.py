@@ -13,6 +13,7 @@ from ports import free_ports
 from real_kubernetes import Authority
 from running_operator import wait_until
 from test_client import (exec_user, one_line, play_operator, submit, write_program)
+from waiting import PATIENCE
 
 
 @pytest.fixture
@@ -218,7 +219,7 @@ def test_following_a_log_survives_a_restart_of_the_api_server(real_cluster, kube
     kubelet.write(*where, "the end")
     kubelet.end(*where)
     real_cluster.patch_status("pod", "long-master-0", namespace, {"phase": "Succeeded"})
-    rest, errors = following.communicate(timeout=60)
+    rest, errors = following.communicate(timeout=PATIENCE)
     assert following.returncode == 0, errors
     assert lines == [f"line {n}\n" for n in range(200)]
     assert rest == "the end\n"
@@ -276,7 +277,7 @@ def test_one_connection_carries_a_command_and_all_its_watches(real_cluster, kube
     assert following.stdout.readline() == "hello\n"
     kubelet.end(*where)
     real_cluster.patch_status("pod", "counted-master-0", namespace, {"phase": "Succeeded"})
-    assert following.wait(timeout=60) == 0
+    assert following.wait(timeout=PATIENCE) == 0
     assert len(proxy.asked) == 1
     proxy.close()
 
@@ -314,7 +315,7 @@ def test_following_takes_one_watch_of_the_job_and_one_of_its_pods(real_cluster, 
         assert [following.stdout.readline() for _ in shown] == shown
     finally:
         following.terminate()
-        following.communicate(timeout=60)
+        following.communicate(timeout=PATIENCE)
 
     def asked():
         found = collections.Counter(request[:2] for request in real_cluster.requests_of(namespace, "reader"))

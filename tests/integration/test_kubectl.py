@@ -15,7 +15,7 @@ import pytest
 
 from embedded_cluster import EmbeddedCluster
 from ports import free_port
-from waiting import await_true, await_words
+from waiting import PATIENCE, await_true, await_words
 
 JOB = """
 apiVersion: kubeflow.org/v1
@@ -157,7 +157,7 @@ def echo():
 
 
 def ask(port, data):
-    with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as client:
         client.sendall(data)
         client.shutdown(socket.SHUT_WR)
         return b"".join(iter(lambda: client.recv(1 << 20), b""))
@@ -174,7 +174,7 @@ def test_port_forward(cluster, running, echo):
             answers = list(pool.map(lambda word: ask(forwarder.local, word), words))
         assert answers == [b"%d " % len(word) + word for word in words]
         # Who goes without a word costs the others nothing.
-        socket.create_connection(("127.0.0.1", forwarder.local), timeout=60).close()
+        socket.create_connection(("127.0.0.1", forwarder.local), timeout=PATIENCE).close()
         assert ask(forwarder.local, b"still") == b"5 still"
     silent = free_port()
     with port_clients.Forwarder([*command, f":{silent}"]) as forwarder:

@@ -8,6 +8,7 @@ import pytest
 from dying_kubelet import DyingKubelet, now
 from running_operator import Api, Operator, job, wait_until
 from test_operator import ALL, CREATED, Started
+from waiting import PATIENCE
 
 SCOPE = {"muster.dev/restart-scope": "job"}
 
@@ -108,7 +109,7 @@ def test_what_the_api_server_does_with_a_pod_that_dies(api, namespace, kubelet):
 
 def watched(api, namespace, version):
     """(type, pod) of what has happened since."""
-    connection = http.client.HTTPSConnection("127.0.0.1", api._port, context=api._context, timeout=60)
+    connection = http.client.HTTPSConnection("127.0.0.1", api._port, context=api._context, timeout=PATIENCE)
     connection.request("GET", api.path("pods", namespace) +
                        f"?watch=true&resourceVersion={version}&timeoutSeconds=3")
     found = []

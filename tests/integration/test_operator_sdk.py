@@ -9,6 +9,7 @@ import pytest
 
 from real_kubernetes import ROOT
 from running_operator import Api, Operator, wait_until
+from waiting import PATIENCE
 
 PROGRAM = """
 import json, sys
@@ -67,7 +68,7 @@ def test_the_sdk_sees_its_job_through(python, real_cluster, namespace):
             if line.strip() == "running":
                 api.set_pod(namespace, "sdk-master-0", "Succeeded", 0)
             last = line
-        assert sdk.wait(timeout=60) == 0, "".join(errors)
+        assert sdk.wait(timeout=PATIENCE) == 0, "".join(errors)
     finally:
         sdk.kill()
         operator.kill()

@@ -14,6 +14,7 @@ from fake_servers import FakeKubelet
 from places import BINARY
 from running_operator import Api, wait_until
 from test_client import play_operator, submit
+from waiting import PATIENCE
 
 NODE = "node-of-ranks"
 METRICS = {
@@ -190,6 +191,6 @@ def test_watch_asks_little_of_the_api_server(real_cluster, muster_as, namespace,
         wait_until("it shows why one waits", lambda: b"no such image" in b"".join(screen))
     finally:
         watching.terminate()
-        watching.wait(timeout=60)
+        watching.wait(timeout=PATIENCE)
         reader.join()
         os.close(near)

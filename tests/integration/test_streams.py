@@ -12,6 +12,7 @@ from ports import free_port
 from fake_servers import Proxy, StreamingKubelet
 from terminals import Terminal
 from test_client import EDIT_RULES, one_line, play_operator, submit
+from waiting import PATIENCE
 
 HELLO = "Attached to the container pytorch of instance {}\n"
 NO_TTY = "Unable to use a TTY - input is not a terminal or the right kind of file\n"
@@ -109,7 +110,7 @@ def test_an_api_server_that_goes_ends_the_command(real_cluster, muster, job, nam
     assert client.stdout.readline() == "ready\n"
     real_cluster.stop_api_server(kill=True)
     try:
-        _, errors = client.communicate(timeout=60)
+        _, errors = client.communicate(timeout=PATIENCE)
     finally:
         real_cluster.start_api_server()
     assert client.returncode == 1

@@ -10,6 +10,7 @@ from fake_servers import FakeKubelet
 from running_operator import wait_until
 from test_client import play_operator
 from test_run_on_kubernetes import parts_of, run, unpack
+from waiting import PATIENCE
 
 NODE = "node-of-sweeps"
 TRIAL = """import os, sys
@@ -52,7 +53,7 @@ class Pod:
             env[variable["name"]] = variable["value"].replace("/muster/run", self.volume)
         command = [word.replace("/muster/code", self.code) for word in self.container["command"]]
         folder = self.container["workingDir"].replace("/muster/code", self.code)
-        return subprocess.run(command, env=env, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+        return subprocess.run(command, env=env, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE)
 
 
 def table(muster, namespace, *args):

@@ -14,6 +14,7 @@ import pytest
 
 from fake_servers import Threaded, server_tls
 from test_client import JOB_FLAGS, one_line, play_operator, submit
+from waiting import PATIENCE
 
 CREATED = {"type": "Created", "status": "True"}
 
@@ -221,7 +222,7 @@ def test_lists_and_watches_over_a_restart_of_the_api_server_under_load(real_clus
         for _ in range(2):
             seen = len(lists)
             real_cluster.stop_api_server(kill=True)
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + PATIENCE
             while len(lists) < seen + 3:  # the server is away for some of them
                 assert time.monotonic() < deadline
                 time.sleep(0.05)

@@ -10,6 +10,7 @@ from ports import free_ports
 from real_kubernetes import Authority
 from running_operator import Operator, wait_until
 from running_webhook import Webhook
+from waiting import PATIENCE
 
 PREFIX = ('admission webhook "validator.pytorchjob.training-operator.kubeflow.org" denied the '
           'request: ')
@@ -190,7 +191,7 @@ def test_no_field_that_pods_have_is_taken_for_a_typo(real_cluster, checked):
 def served(port):
     """The certificate shown on the port."""
     shown = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{port}"],
-                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60).stdout
+                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE).stdout
     begin = shown.find("-----BEGIN CERTIFICATE-----")
     end = "-----END CERTIFICATE-----"
     return shown[begin:shown.find(end) + len(end)] + "\n" if begin >= 0 else ""

@@ -5,7 +5,7 @@ import subprocess
 import time
 import urllib.request
 
-PATIENCE = 60
+from waiting import PATIENCE
 
 
 def await_listener(port):

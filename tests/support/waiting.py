@@ -2,8 +2,8 @@
 import os
 import time
 
-# Longer than a busy machine takes: only what never comes is waited for as long.
-PATIENCE = 60
+# Seconds, longer than two processors with forty programs at work take: only what never comes is waited for as long.
+PATIENCE = 240
 
 
 def pause(began, longest=0.5):

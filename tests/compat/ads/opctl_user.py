@@ -11,9 +11,7 @@ import yaml
 
 from places import BINARY
 from train_yaml import TRAIN
-
-# Never waited for unless something is wrong.
-DEADLINE = 120
+from waiting import PATIENCE
 
 FAKE_TOOL = """#!/bin/sh
 echo "$(basename "$0") $*" >> "$ARGV_FILE"
@@ -24,6 +22,7 @@ case "$1" in
   manifest) exit ${INSPECT_EXIT:-0} ;;
 esac
 """
+
 
 @contextlib.contextmanager
 def web_folder(folder):
@@ -98,7 +97,7 @@ class Opctl:
     def run(self, *args, code=0, stdin="", env=None):
         done = subprocess.run([self.path("bin", "ads"), "opctl", *args], cwd=self.path("work"),
                               env={**self.env, **(env or {})}, text=True, capture_output=True,
-                              input=stdin, timeout=DEADLINE)
+                              input=stdin, timeout=PATIENCE)
         assert done.returncode == code, (
             f"ads opctl {' '.join(args)}: exit {done.returncode}\n{done.stdout}\n{done.stderr}")
         return done

@@ -6,6 +6,7 @@ import pytest
 
 from oci_user import TRAIN
 from oci_user import make_token
+from waiting import PATIENCE
 
 SUBNET = {"id": "ocid1.subnet.oc1.iad.s", "cidrBlock": "127.0.0.0/8", "securityListIds": ["list"]}
 OPEN = {"ingressSecurityRules": [
@@ -22,7 +23,7 @@ def tenancy(user):
     user.mock.trust_token(token, user.key)
 
     def run_it():
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while not user.mock.runs:
             if time.monotonic() > deadline:
                 return

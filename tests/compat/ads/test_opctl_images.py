@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from train_yaml import TRAIN_OF_ACCOUNT
+from waiting import PATIENCE
 
 INI = """\
 [main]
@@ -252,7 +253,7 @@ def test_the_tools_of_a_profile_and_of_the_cloud_are_installed_where_they_are_as
         os.symlink(opctl.path("bin", "python"), opctl.path("opt", "bin", name))
 
     def run(env):
-        subprocess.run(["sh", "-ec", step], check=True, timeout=60,
+        subprocess.run(["sh", "-ec", step], check=True, timeout=PATIENCE,
                        env={"HOME": home, "PATH": f"{opctl.path('bin')}:/usr/bin:/bin", **env})
         return open(note).read() if os.path.exists(note) else ""
     assert run({}) == ""

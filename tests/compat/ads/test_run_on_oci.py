@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from oci_user import TRAIN, make_token, oci_mock
-from waiting import await_true
+from waiting import PATIENCE, await_true
 
 JOB = {
     "projectId": "ocid1.datascienceproject.oc1.iad.p",
@@ -113,7 +113,7 @@ def test_information_in_a_log_file_leaves_its_other_lines(user, mode):
     user.write("all.log", "earlier\n")
     with open(user.path("all.log"), mode) as log:
         user.start("run", "-f", "train.yaml", "--nobuild", "--job-info", "/dev/stdout",
-                   stdout=log).communicate(timeout=60)
+                   stdout=log).communicate(timeout=PATIENCE)
         print("later", file=log)
     lines = user.read("all.log").splitlines()
     assert (lines[0] == "earlier") == (mode == "a") and lines[-1] == "later"
@@ -167,7 +167,7 @@ def test_an_interrupt_while_runs_are_created_cancels_them(user):
     running = user.start("run", "-f", "train.yaml", "--nobuild")
     await_true(lambda: len(user.mock.seen("POST", "/jobRuns$")) == 2)
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=PATIENCE)
     assert running.returncode == 130, (out, err)
     assert "interrupted" in err
     assert set(states(user)) == {"CANCELED"}
@@ -389,7 +389,7 @@ def test_the_key_is_in_no_argument_and_no_core_dump(user):
         assert "PRIVATE" not in file.read()
     # Not dumpable: what /proc shows of it belongs to root.
     assert os.stat(f"/proc/{running.pid}/mem").st_uid == 0
-    running.communicate(timeout=60)
+    running.communicate(timeout=PATIENCE)
     assert running.returncode == 0
 
 

@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from oci_user import oci_mock
+from waiting import PATIENCE
 
 STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
 
@@ -45,7 +46,7 @@ def test_the_run_goes_on_meanwhile(user, runs):
         elif text == "T - one":
             user.mock.log(runs[0], "two")
             user.mock.move(runs[0], "FAILED", "Job run failed. exit code 3")
-    watching.communicate(timeout=60)
+    watching.communicate(timeout=PATIENCE)
     assert seen[2:] == ["T - Job Run ACCEPTED", "T - Job Run IN_PROGRESS", "T - one", "T - two",
                         "T - Job Run FAILED, Job run failed. exit code 3"]
     assert watching.returncode == 3
@@ -171,7 +172,7 @@ def test_cancel_of_a_run_that_ends_by_itself(user, runs):
     cancelling = user.start("cancel", runs[0], "--wait-for-completion", "--poll-interval", "0")
     timer = threading.Timer(0.5, end)
     timer.start()
-    out, _ = cancelling.communicate(timeout=60)
+    out, _ = cancelling.communicate(timeout=PATIENCE)
     timer.join()
     assert cancelling.returncode == 0
     assert out == f"Job run {runs[0]} has ended already: SUCCEEDED\n"

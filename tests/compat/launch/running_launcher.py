@@ -10,9 +10,6 @@ import tempfile
 from places import LAUNCHER, TRAINING
 import waiting
 
-# Long enough for a machine that does much else; never waited for unless something is wrong.
-DEADLINE = 120
-
 
 class Launcher:
     """Runs the launcher in a folder of its own; every process that it started carries a mark."""
@@ -45,7 +42,7 @@ class Launcher:
 
     def run(self, *args, code=0, env=None, **options):
         process = self.start(*args, env=env, **options)
-        process.out, process.err = process.communicate(timeout=DEADLINE)
+        process.out, process.err = process.communicate(timeout=waiting.PATIENCE)
         if code is not None:
             assert process.returncode == code, f"{process.out}\n{process.err}"
         return process
@@ -72,10 +69,10 @@ class Launcher:
 
     @staticmethod
     def await_true(claim, what):
-        waiting.await_true(claim, what, DEADLINE)
+        waiting.await_true(claim, what)
 
     def await_file(self, *parts):
-        return waiting.await_file(self.path(*parts), DEADLINE)
+        return waiting.await_file(self.path(*parts))
 
     def await_line(self, process, text):
         """Reads stdout up to the line that holds `text`."""

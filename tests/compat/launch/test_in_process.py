@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from places import BINARY
-from running_launcher import DEADLINE
+from waiting import PATIENCE
 from test_warm_libraries import python  # noqa: F401
 
 WHO = """
@@ -54,7 +54,7 @@ def test_a_finder_of_the_old_kind_is_no_error(shim, launch):
             "import torch.distributed.run\n"
             "print('wrapped', hasattr(torch.distributed.run.run, '__wrapped__'))\n")
     process = shim("python", launch.script("import sys\n" + text, "old.py"))
-    out, err = process.communicate(timeout=DEADLINE)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (0, "wrapped True\n"), err
 
 
@@ -75,7 +75,7 @@ def test_the_real_programs_reach_the_launcher(launch, shim, words):
     reduces = words[0] == "accelerate"
     launch.script(REDUCE if reduces else WHO)
     args = ["--lr", "0.1", "a b"]
-    out, err = shim(*words, "main.py", *args).communicate(timeout=2 * DEADLINE)
+    out, err = shim(*words, "main.py", *args).communicate(timeout=PATIENCE)
     assert sorted(out.splitlines()) == [
         "RANK %d %s muster-launch 1" % (rank, args) for rank in (0, 1)] + ["SUM 3.0"] * 2 * reduces, err
 
@@ -83,7 +83,7 @@ def test_the_real_programs_reach_the_launcher(launch, shim, words):
 def test_turned_off_it_is_pytorch_that_runs(launch, shim):
     launch.script(REDUCE)
     process = shim("fabric", "run", "model", "--accelerator=cpu", "--devices=2", "main.py", MUSTER_PYTHON_SHIM="off")
-    out, err = process.communicate(timeout=2 * DEADLINE)
+    out, err = process.communicate(timeout=PATIENCE)
     # Debian's torch 1.13 does not start ranks with Python 3.11.
     assert "SUM 3.0" in out or "torch/distributed/launcher/api.py" in err
     assert "muster-launch" not in out + err
@@ -99,7 +99,7 @@ except ChildFailedError as error:
     rank, failure = error.get_first_failure()
     print("FAILED", rank, failure.local_rank, failure.exitcode)
 """)
-    out, err = shim("python", script).communicate(timeout=2 * DEADLINE)
+    out, err = shim("python", script).communicate(timeout=PATIENCE)
     assert "FAILED 1 1 3" in out, err
     assert "rank 1 of 2 failed first" in err
     # The report that the launcher names is there.
@@ -110,7 +110,7 @@ except ChildFailedError as error:
 def test_accelerate_fails_when_a_rank_does(launch, shim):
     launch.script("raise ValueError('of the script')")
     process = shim(*ACCELERATE, "--num_processes", "2", "main.py")
-    _, err = process.communicate(timeout=2 * DEADLINE)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert "ValueError: of the script" in err and "ChildFailedError" in err
 
@@ -124,7 +124,7 @@ run.run(args)
 args.max_restarts = 0  # as a caller may
 run.run(args)
 """)
-    out, err = shim("python", script, PET_MAX_RESTARTS="5").communicate(timeout=2 * DEADLINE)
+    out, err = shim("python", script, PET_MAX_RESTARTS="5").communicate(timeout=PATIENCE)
     assert out == "2 mine tr 29778\n0 mine tr 29778\n", err
 
 
@@ -138,7 +138,7 @@ args = parser.parse_args(["--tee=1", "--log_dir=logs", "main.py"])
 args.duplicate_stdout_filters = ["s, p", "plum"]
 run.run(args)
 """)
-    _, err = shim("python", script).communicate(timeout=2 * DEADLINE)
+    _, err = shim("python", script).communicate(timeout=PATIENCE)
     found = glob.glob(launch.path("logs", "*", "attempt_0", "filtered_stdout.log"))
     assert [open(name).read() for name in found] == ["[default0]:apples, pears\n[default0]:plums\n"], err
 
@@ -152,7 +152,7 @@ thread.start()
 thread.join()
 print("AFTER")
 """)
-    out, err = shim("python", script).communicate(timeout=2 * DEADLINE)
+    out, err = shim("python", script).communicate(timeout=PATIENCE)
     assert out.splitlines()[-1] == "AFTER" and out.count("muster-launch") == 2, err
 
 
@@ -164,6 +164,6 @@ def test_a_signal_to_the_caller_ends_the_job(launch, shim, number):
     for _ in range(2):
         launch.await_line(process, "RANK")
     os.kill(process.pid, number)
-    process.communicate(timeout=DEADLINE)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode == -number
     launch.await_none_left()

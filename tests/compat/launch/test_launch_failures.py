@@ -14,6 +14,7 @@ import time
 import pytest
 
 from ports import free_port
+from waiting import PATIENCE
 
 
 @pytest.mark.parametrize("body, code", [
@@ -306,7 +307,7 @@ def test_sigkill_of_the_launcher_leaves_nothing(launch, victim):
     assert len(launch.processes()) > 8
     os.kill(process.pid if victim == "guardian" else launch.agent(process), signal.SIGKILL)
     launch.await_none_left()
-    assert process.wait(timeout=60) == (-signal.SIGKILL if victim == "guardian" else 137)
+    assert process.wait(timeout=PATIENCE) == (-signal.SIGKILL if victim == "guardian" else 137)
 
 
 def test_sigkill_by_name_leaves_nothing(launch):
@@ -349,7 +350,7 @@ def test_a_signal_reaches_the_ranks_and_ends_the_job(launch, name):
         launch.await_file(f"up{rank}")
     number = getattr(signal, name)
     process.send_signal(number)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 128 + number
     assert f"ended by {name}" in err
     # As torchrun's @record does.
@@ -370,7 +371,7 @@ def test_user_signals_are_passed_on_and_the_job_goes_on(launch):
         assert launch.await_file(f"up{rank}.signal") == "SIGUSR1\n"
     assert process.poll() is None
     process.terminate()
-    assert process.wait(timeout=60) == 143
+    assert process.wait(timeout=PATIENCE) == 143
 
 
 def test_user_signal_ends_the_job_when_it_is_to_be_handled(launch):
@@ -385,7 +386,7 @@ def test_user_signal_ends_the_job_when_it_is_to_be_handled(launch):
         assert line, said
         said += line
     process.send_signal(signal.SIGUSR1)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 138 and "SIGNONE" in said + err
 
 
@@ -406,7 +407,7 @@ while True: time.sleep(1000)
             break
     assert line
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) == 130
+    assert process.wait(timeout=PATIENCE) == 130
     launch.await_none_left()
 
 
@@ -434,7 +435,7 @@ while True: time.sleep(1000)
         os.kill(agent, number)
     assert any("1 of 1 ranks are still running" in line for line in process.stderr)
     open(launch.path("go"), "w").close()
-    assert process.wait(timeout=60) == 130
+    assert process.wait(timeout=PATIENCE) == 130
     assert os.path.exists(launch.path("saved"))
 
 
@@ -462,7 +463,7 @@ os._exit(0)
     # What the agent does at its end is done.
     launch.await_true(lambda: state_of(agent) == "S", "the agent does not wait")
     open(launch.path("go"), "w").close()
-    assert process.wait(timeout=60) == 143
+    assert process.wait(timeout=PATIENCE) == 143
     assert launch.await_file("asked") == "x"
 
 
@@ -576,7 +577,7 @@ def test_the_limit_of_descriptors_is_named(launch):
     with contextlib.ExitStack() as clients:
         def connects():
             try:
-                clients.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
+                clients.enter_context(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE))
             except ConnectionRefusedError:
                 return False
             return True
@@ -597,7 +598,7 @@ def test_a_worker_in_the_kernel_is_left_alone_unless_asked(launch, limit):
     launch.await_line(process, "up")
     launch.await_line(process, "up")
     process.terminate()
-    assert process.wait(timeout=60) == 143
+    assert process.wait(timeout=PATIENCE) == 143
     launch.await_none_left()
 
 
@@ -609,7 +610,7 @@ def test_nohup_is_respected(launch):
     process.send_signal(signal.SIGUSR2)
     assert launch.await_file("up0.signal") == "SIGUSR2\n"
     process.terminate()
-    assert process.wait(timeout=60) == 143
+    assert process.wait(timeout=PATIENCE) == 143
 
 
 def test_a_busy_port_is_named_with_its_holder(launch):
@@ -685,7 +686,7 @@ def test_an_idle_launcher_never_wakes_up(launch):
     with open(f"/proc/{pids[1]}/status") as file:
         assert int(re.search(r"VmRSS:\s+(\d+)", file.read())[1]) < 6 * 1024
     process.terminate()
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("ranks", [1, 2])

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from ports import free_port
+from waiting import PATIENCE
 
 ENV = {"OMP_NUM_THREADS": "1"}
 QUICK = "last_call_timeout=0,join_timeout=60"
@@ -191,7 +192,7 @@ def test_a_node_whose_launcher_is_killed_is_missed(launch, nodes, victim):
         launch.await_file(f"up{rank}_2_0")
     os.kill(second.pid if victim == "guardian" else launch.agent(second), signal.SIGKILL)
     launch.await_file("up0_1_0")
-    second.wait(timeout=60)
+    second.wait(timeout=PATIENCE)
     # And comes back.
     os.remove(launch.path("up1_2_0"))
     third = nodes.c10d(3, "1:2", script)
@@ -442,7 +443,7 @@ def test_a_torchrun_at_the_other_end_is_named(launch, port, torch_version, backe
         for process in started:
             process.terminate()
         for process in started:
-            process.communicate(timeout=60)
+            process.communicate(timeout=PATIENCE)
 
 
 def is_listening(port):

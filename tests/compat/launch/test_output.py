@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from running_launcher import DEADLINE
+from waiting import PATIENCE
 
 TALK = """
 import os, sys
@@ -169,7 +169,7 @@ while not os.path.exists("go"): time.sleep(0.01)
 sys.stderr.write("\\r100%|####\\n")
 """)
     process = launch.start("-t3", script, bufsize=0, text=False)
-    assert select.select([process.stderr], [], [], DEADLINE)[0], "nothing is shown"
+    assert select.select([process.stderr], [], [], PATIENCE)[0], "nothing is shown"
     assert os.read(process.stderr.fileno(), 100) == b"[default0]:\r 50%|## "
     open(launch.path("go"), "w").close()
     assert process.communicate()[1] == b"\r100%|####\n"
@@ -249,7 +249,7 @@ def test_a_console_that_nobody_reads_does_not_keep_the_launcher(launch, begin):
     launch.await_true(lambda: len(launch.processes()) == 2, "workers are left")
     time.sleep(0.3)  # within 200 ms of the first it would be the same one by another way
     process.terminate()
-    assert process.wait(timeout=60) == 143
+    assert process.wait(timeout=PATIENCE) == 143
     launch.await_none_left()
     os.close(reader)
     os.close(writer)
@@ -288,7 +288,7 @@ signal.pause()
     launch.await_true(lambda: len(launch.processes()) <= 2, "workers are left")
     time.sleep(0.3)  # within 200 ms of the first it would be the same one by another way
     process.terminate()
-    assert process.wait(timeout=60) == 143
+    assert process.wait(timeout=PATIENCE) == 143
     launch.await_none_left()
 
 
@@ -311,7 +311,7 @@ def test_the_last_words_wait_for_a_reader_until_a_signal(launch, full_console, e
             said += some.lstrip(b".")
         assert b"exitcode  : 3" in said, said
     # On a busy machine it may not have been at its last words.
-    assert process.wait(timeout=60) in (3, 143 if ends_by == "a signal" else 3)
+    assert process.wait(timeout=PATIENCE) in (3, 143 if ends_by == "a signal" else 3)
     launch.await_none_left()
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from places import LAUNCHER
 from test_nodes import ENV, WAIT, ended, go
+from waiting import PATIENCE
 
 
 def ip(*args):
@@ -84,7 +85,7 @@ def test_the_store_of_one_node_is_its_own(launch, cable):
         assert connects(0, "127.0.0.1")
         assert connects(1, "10.213.0.1") == is_open
         go(launch, 0)
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=PATIENCE) == 0
         for name in ("up0_1_0", "go0"):
             os.remove(launch.path(name))
 

@@ -13,13 +13,12 @@ import time
 import pytest
 
 from places import ROOT
+from waiting import PATIENCE
 
 SERVER = os.environ.get("MUSTER_STORE_SERVER", os.path.join(ROOT, "build", "dev", "store_server"))
 DEBIAN = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 NEWEST = os.environ.get("MUSTER_NEWEST_TORCH", "/var/cache/muster/torch-2.15/bin/python")
 PYTHONS = [DEBIAN] + ([NEWEST] if os.path.exists(NEWEST) else [])
-PATIENCE = 120
-
 
 class Store:
     def __init__(self, files=None):

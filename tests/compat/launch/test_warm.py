@@ -14,7 +14,7 @@ import zipfile
 import pytest
 
 from nasty_programs import NASTY
-from running_launcher import DEADLINE
+from waiting import PATIENCE
 from warm_interpreters import Warm, clean
 
 TORCH = ["--preload", "numpy"]
@@ -35,7 +35,7 @@ def both(launch, warm, torch_version):
         for flags in ([], ["--warm", *TORCH]):
             process = launch.start(*flags, *args, env={**warm.env, **(env or {})},
                                    stdin=subprocess.PIPE, errors="surrogateescape", **options)
-            out, err = process.communicate(stdin, timeout=DEADLINE)
+            out, err = process.communicate(stdin, timeout=PATIENCE)
             results.append((process.returncode, out, clean(err)))
             assert "warm start" not in err
         assert results[0] == results[1]
@@ -141,7 +141,7 @@ dist.destroy_process_group()
             break
     assert "waiting in load_data (main.py:4)" in lines[-1], lines
     open(launch.path("go"), "w").close()
-    assert process.wait(DEADLINE) == 0
+    assert process.wait(PATIENCE) == 0
 
 
 def huge_pages_kib(pid):
@@ -196,7 +196,7 @@ def test_nothing_is_left_whoever_is_killed(launch, warm, victim):
                 "keeper": [keeper], "keeper and launcher": [keeper, process.pid],
                 "rank": [rank]}[victim]:
         os.kill(pid, signal.SIGKILL)
-    process.wait(DEADLINE)
+    process.wait(PATIENCE)
     launch.await_true(lambda: not of_the_job(launch, warm), "processes are left")
 
 
@@ -210,7 +210,7 @@ if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0": time.sleep(1000)
     launch.await_line(process, "UP 0 True")
     (keeper,) = warm.keepers()
     os.kill(keeper, signal.SIGKILL)
-    out, err = process.communicate(timeout=DEADLINE)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (0, "UP 1 False\n"), err
     assert "failed, SIGKILL: restart 1 of 1" in err
 
@@ -222,7 +222,7 @@ def test_a_signal_reaches_the_ranks(launch, warm):
     process = launch.start("--warm", *TORCH, script, env=warm.env)
     launch.await_line(process, "UP")
     process.terminate()
-    out, _ = process.communicate(timeout=DEADLINE)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (143, "TERM\n")
     launch.await_true(lambda: not warm.keepers(), "a keeper is left")
 
@@ -401,7 +401,7 @@ def test_two_that_start_at_once_share_one(launch, modules):
     script = launch.script("print('RAN')")
     started = [launch.start("--warm", "--preload", "extra", script, env=modules.env)
                for _ in range(4)]
-    assert [process.communicate(timeout=DEADLINE)[0] for process in started] == ["RAN\n"] * 4
+    assert [process.communicate(timeout=PATIENCE)[0] for process in started] == ["RAN\n"] * 4
     assert len(modules.alone()) == 1
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from running_launcher import DEADLINE
+from waiting import PATIENCE
 from test_warm import modules  # noqa: F401
 from warm_interpreters import Warm
 
@@ -47,7 +47,7 @@ sys.exit(os.environ["TORCHELASTIC_RESTART_COUNT"] == "0")
     second, = run_with(launch, modules, 3, kept=1)
     launch.await_true(lambda: sorted(modules.alone()) == sorted([of_busy, second]), "the first one is still there")
     open(launch.path("go"), "w").close()
-    assert (busy.communicate(timeout=DEADLINE)[0], busy.returncode) == ("UP 1 True\n", 0)
+    assert (busy.communicate(timeout=PATIENCE)[0], busy.returncode) == ("UP 1 True\n", 0)
     launch.await_true(lambda: modules.alone() == [of_busy], "the one that became idle last is alone")
 
 
@@ -80,7 +80,7 @@ def test_idle_ones_hold_a_share_of_the_memory_only(tmp_path, monkeypatch, share,
     try:
         idle.ask_the_oldest()
         for number in {0, 1, 2} - set(stay):
-            assert found[number].process.wait(DEADLINE) == 0
+            assert found[number].process.wait(PATIENCE) == 0
         assert [number for number in range(3) if found[number].process.poll() is None] == stay
         assert stranger.process.poll() is None
     finally:
@@ -99,7 +99,7 @@ def test_what_is_read_when_a_process_group_is_made_needs_no_other_interpreter(la
         for env in ({}, {"GLOO_SOCKET_IFNAME": "lo", "NCCL_DEBUG": "INFO"}, {"GLOO_SOCKET_IFNAME": "none0"}):
             cold = launch.start("--explain=off", "--nproc-per-node=1", script, env={**warm.env, **env})
             forked = launch.start("--explain=off", "--warm", "--nproc-per-node=1", script, env={**warm.env, **env})
-            results = [(process.communicate(timeout=2 * DEADLINE), process.returncode) for process in (cold, forked)]
+            results = [(process.communicate(timeout=PATIENCE), process.returncode) for process in (cold, forked)]
             (cold_text, code), (text, forked_code) = results
             assert (text[0], forked_code) == (cold_text[0], code)
             assert "warm start" not in text[1]

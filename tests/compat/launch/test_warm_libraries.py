@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from places import ROOT
-from test_warm import DEADLINE
+from waiting import PATIENCE
 
 from warm_interpreters import Warm, clean
 
@@ -115,7 +115,7 @@ def warm():
 def run(launch, warm, python, *flags, env=None):
     process = launch.start(*flags, "--explain=off", "--python", python, "--nproc-per-node=2", "main.py",
                            env={**warm.env, **(env or {})})
-    out, err = process.communicate(timeout=2 * DEADLINE)
+    out, err = process.communicate(timeout=PATIENCE)
     assert "warm start" not in err, err
     # Two ranks, each with its own times.
     return process.returncode, sorted(out.splitlines()), sorted(clean(err).splitlines()), err

@@ -13,7 +13,7 @@ import pytest
 
 from nasty_programs import NASTY
 from places import LAUNCHER
-from running_launcher import DEADLINE
+from waiting import PATIENCE
 from warm_interpreters import Warm, clean
 
 POD = ["unshare", "--user", "--map-current-user", "--mount", "--uts", "--"]
@@ -68,7 +68,7 @@ def both(launch, pods, torch_version):
             done = subprocess.run([*POD, *before, *stand_in, sys.executable, *words], input=stdin, text=True,
                                   env=pods.env, cwd=launch.folder, capture_output=True,
                                   start_new_session=True, errors="surrogateescape",
-                                  timeout=DEADLINE)
+                                  timeout=PATIENCE)
             assert "warm start" not in done.stderr
             results.append((done.returncode, done.stdout, clean(done.stderr)))
         assert results[0] == results[1]
@@ -121,7 +121,7 @@ def quick(launch):
 
 
 def ended(process, stdin=None):
-    out, err = process.communicate(stdin, timeout=DEADLINE)
+    out, err = process.communicate(stdin, timeout=PATIENCE)
     return process.returncode, out, err
 
 
@@ -154,7 +154,7 @@ def test_ranks_of_a_launcher_in_a_pod_are_forked_from_one_outside(launch, quick)
     script = launch.script(PROBE)
     done = subprocess.run([*POD, LAUNCHER, "--warm", "--nproc-per-node=2", script], text=True,
                           env={**quick.env, "TMPDIR": launch.path("tmp")}, capture_output=True,
-                          timeout=DEADLINE)
+                          timeout=PATIENCE)
     assert [line.split()[1] for line in done.stdout.splitlines()] == ["True"] * 2, done.stderr
     (resident,) = quick.alone()
     assert os.readlink(f"/proc/{resident}/ns/mnt") == os.readlink("/proc/self/ns/mnt")
