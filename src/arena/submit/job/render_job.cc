@@ -194,8 +194,8 @@ Array JobRenderer::EnvFrom() const {
 Array JobRenderer::Volumes() const {
   Array volumes;
   for (const ConfigDirectory& directory : ConfigDirectories(options_)) {
-    volumes.push_back(Object{{"name", directory.volume},
-                             {"configMap", Object{{"name", directory.config_map}}}});
+    volumes.push_back(
+        Object{{"name", directory.volume}, {"configMap", Object{{"name", directory.config_map}}}});
   }
   if (HasLocalLogs(options_)) {
     volumes.push_back(

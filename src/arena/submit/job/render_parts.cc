@@ -101,7 +101,8 @@ std::string ClaimVolume(const SubmitOptions& options, size_t index) {
   for (size_t i = 0; i < options.data_dirs.size(); ++i) {
     is_taken = is_taken || claim == fmt::format("{}{}", kHostDirVolume, i);
   }
-  const bool is_plain = claim.size() <= api::kMaxLabelLength && claim.find('.') == std::string::npos;
+  const bool is_plain =
+      claim.size() <= api::kMaxLabelLength && claim.find('.') == std::string::npos;
   return is_plain && !is_taken ? claim : fmt::format("claim-of-data-{}", index);
 }
 
@@ -147,8 +148,8 @@ std::vector<ConfigDirectory> ConfigDirectories(const SubmitOptions& options) {
       const std::string suffix = base::Md5Hex(path).substr(0, kDigits);
       const std::string config_map = fmt::format("{}-{}", options.flags.name, suffix);
       const bool is_plain = config_map.size() <= api::kMaxLabelLength;
-      found = &directories.emplace_back(ConfigDirectory{
-          path, config_map, is_plain ? config_map : "config-files-" + suffix, {}});
+      found = &directories.emplace_back(
+          ConfigDirectory{path, config_map, is_plain ? config_map : "config-files-" + suffix, {}});
     }
     found->files.push_back(&file);
   }
