@@ -354,7 +354,7 @@ echo old > old/b/x && echo 4 > old/b/own/z && chmod 700 old old/b)");
   ASSERT_TRUE(MoveTree(root_ + "/old", root_ + "/new"));
   EXPECT_EQ(Shell("ls new"), "a\nb\nc\n");
   EXPECT_FALSE(MoveTree(root_ + "/none", root_ + "/new"));
-  Shell("mkdir file && echo 5 > file/a && mkdir -p taken/a");
+  Shell("mkdir file && echo 5 > file/a && mkdir -p taken/a/b");
   EXPECT_FALSE(MoveTree(root_ + "/file", root_ + "/taken"));
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <memory>
 
 #include "base/fd.h"
@@ -91,7 +92,9 @@ base::Status MoveTree(const std::string& source, const std::string& target) {
   struct stat to{};
   const bool are_there = ::lstat(source.c_str(), &from) == 0 && ::lstat(target.c_str(), &to) == 0;
   if (!are_there || !S_ISDIR(from.st_mode) || !S_ISDIR(to.st_mode)) {
-    if (are_there && why == EBUSY) return {};
+    // A mount hides what would be here.
+    if (are_there && ::remove(target.c_str()) != 0 && errno == EBUSY) return {};
+    if (::rename(source.c_str(), target.c_str()) == 0) return {};
     return base::Fail(base::Errno(why, fmt::format("move {} to {}", source, target)));
   }
   for (const std::string& name : base::EntriesOf(source)) {

@@ -13,8 +13,8 @@ namespace local::node {
 base::Status CopyTree(const std::string& source, const std::string& target);
 
 // Moves the directory `source` to `target`, on the same file system. If there is one at `target`
-// already, its files are replaced and its other entries stay. A file at a mount point is left out:
-// the mount would hide it.
+// already, its files and empty directories are replaced and its other entries stay. What a mount at
+// the target would hide is left out.
 base::Status MoveTree(const std::string& source, const std::string& target);
 
 }  // namespace local::node
