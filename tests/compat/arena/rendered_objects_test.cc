@@ -233,7 +233,8 @@ TEST_F(RenderTest, R8ConfigFilesOfAJobWithALongName) {
               (text::Object{{"name", volume}, {"configMap", text::Object{{"name", map}}}}));
     EXPECT_EQ(At(Container(job), {"volumeMounts"}).as_array()[0],
               (text::Object{{"name", volume}, {"mountPath", "/etc/config"}}));
-    EXPECT_EQ(At(RenderConfigMaps(options_, submission_)[0], {"metadata", "name"}), map);
+    const std::vector<text::Json> maps = RenderConfigMaps(options_, submission_);
+    EXPECT_EQ(At(maps[0], {"metadata", "name"}), text::Json(map));
   }
 }
 
