@@ -90,6 +90,22 @@ def test_what_is_written_beside_the_code_reaches_the_volume(any_cluster, reposit
     assert os.listdir(os.path.join(data, "code")) == [], "the place of the code, and no code"
 
 
+def test_mounts_inside_of_the_code(any_cluster, repository):
+    cluster = any_cluster
+    data = folder(cluster, "data", digits="0123 ")
+    other = folder(cluster, "other", here="here ")
+    settings = folder(cluster, "settings", **{"a.yaml": "lr: 1 "})
+    cluster.run("data", "create", "training-data", "--path", data)
+    project = "/root/code/mnist-pytorch"
+    cluster.submit("inside", f"cd {project}; cat data/digits deep/other/here conf/a.yaml digits.py && ls mnist.py && touch data/new",
+                   "--sync-mode=git", f"--sync-source=file://{repository}", f"--data=training-data:{project}/data",
+                   f"--data-dir={other}:{project}/deep/other", f"--config-file={settings}/a.yaml:{project}/conf/a.yaml",
+                   f"--data-dir={settings}/a.yaml:{project}/digits.py")
+    cluster.wait_for_all("inside", "SUCCEEDED", "FAILED")
+    assert log(cluster, "inside") == "0123 here lr: 1 lr: 1 mnist.py\n"
+    assert sorted(os.listdir(data)) == ["digits", "new"]
+
+
 def test_directories_of_the_machine(any_cluster):
     cluster = any_cluster
     same = folder(cluster, "same", here="same")

@@ -169,8 +169,8 @@ def test_the_page_shows_the_loss_curve(cluster, repository, tensorboard_python, 
 
 def test_logs_outside_a_volume_lie_with_the_job(board_cluster, repository):
     cluster = board_cluster
-    for name, flags in (("by-default", ()), ("elsewhere", ("--logdir=/root/code/logs",))):
-        logs = "/training_logs" if name == "by-default" else "/root/code/logs"
+    for name, flags in (("by-default", ()), ("inside", ("--logdir=/root/code/mnist-pytorch/logs",))):
+        logs = "/training_logs" if name == "by-default" else "/root/code/mnist-pytorch/logs"
         cluster.submit(name, f'python -c "{EVENTS.format(logs)}"', "--sync-mode=git",
                        f"--sync-source=file://{repository}", "--tensorboard", *flags)
         url = url_of(cluster, name)

@@ -52,6 +52,15 @@ def test_the_life_of_a_job_under_arena_s_name(cluster, arena):
     assert "\x1b[" not in arena("list", "-n", "nowhere", code=1).stderr
 
 
+def test_the_newest_job_comes_first_also_of_those_of_one_second(cluster):
+    for name in "abc":
+        cluster.submit(name, "true")
+    for form in ([], ["-o", "wide"], ["-A"]):
+        rows = cluster.run("list", *form).stdout.splitlines()[1:]
+        assert [row.split()[1 if form == ["-A"] else 0] for row in rows] == ["c", "b", "a"], rows
+    assert [job["name"] for job in json.loads(cluster.run("list", "-o", "json").stdout)] == ["c", "b", "a"]
+
+
 def first_separator(process):
     """The first line of dashes and a time that a refreshing command prints; ends the command."""
     for line in process.stdout:

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "api/object.h"
@@ -135,7 +136,11 @@ base::Result<int> DeleteAll(cluster::Client& client, const Context& context,
 
 base::Result<int> RunDelete(Context& context, const DeleteFlags& flags, cli::Invocation& call) {
   TRY_ASSIGN(cluster::Client * client, context.connect(context));
-  std::vector<std::string> names = call.args;
+  // The second of two equal names would be missing, or not, as the first one's job ends.
+  std::vector<std::string> names;
+  for (const std::string& name : call.args) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
   if (!flags.selector.empty()) {
     TRY_ASSIGN(names, NamesOf(*client, context, flags));
   }

@@ -107,6 +107,18 @@ TEST_F(DeleteTest, AMissingJobIsSaidAndTheOthersAreDeletedStill) {
       std::string::npos);
 }
 
+TEST_F(DeleteTest, ANameThatIsGivenTwiceIsOneJob) {
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"delete", "a", "a"}, {"delete", "a", "a", "-T", "pytorchjob"}}) {
+    PutJob("a");
+    CollectGarbage();
+    const Ended ended = Run(args);
+    EXPECT_EQ(ended.exit_code, 0);
+    EXPECT_EQ(ended.log.find("does not exist"), std::string::npos) << ended.log;
+    EXPECT_EQ(cluster_->ObjectCount(), 0u);
+  }
+}
+
 TEST_F(DeleteTest, AJobThatArenaDidNotMakeIsDeletedToo) {
   text::Json job = MakeJob("pt", "Running", std::chrono::seconds(5));
   text::Erase(job, {"metadata", "labels"});

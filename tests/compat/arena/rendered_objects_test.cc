@@ -218,6 +218,26 @@ TEST_F(RenderTest, R8ConfigFiles) {
             Text(R"({"name": "pt-a9cbad1b8719778", "configMap": {"name": "pt-a9cbad1b8719778"}})"));
 }
 
+// The longest names that a job and a volume may have.
+TEST_F(RenderTest, R8ConfigFilesOfAJobWithALongName) {
+  const std::string file = testing::TempDir() + "arena-long-config";
+  ASSERT_TRUE(base::WriteFileAtomic(file, "x", 0600, base::Durability::kNone));
+  const std::pair<std::string, std::string> cases[] = {
+      {std::string(47, 'a'), std::string(47, 'a') + "-a9cbad1b8719778"},
+      {std::string(48, 'a'), "config-files-a9cbad1b8719778"},
+      {std::string(49, 'a'), "config-files-a9cbad1b8719778"}};
+  for (const auto& [name, volume] : cases) {
+    const text::Json job = Job({"--name=" + name, "--config-file=" + file + ":/etc/config/x"});
+    const std::string map = name + "-a9cbad1b8719778";
+    EXPECT_EQ(At(PodSpec(job), {"volumes"}).as_array()[0],
+              (text::Object{{"name", volume}, {"configMap", text::Object{{"name", map}}}}));
+    EXPECT_EQ(At(Container(job), {"volumeMounts"}).as_array()[0],
+              (text::Object{{"name", volume}, {"mountPath", "/etc/config"}}));
+    const std::vector<text::Json> maps = RenderConfigMaps(options_, submission_);
+    EXPECT_EQ(At(maps[0], {"metadata", "name"}), text::Json(map));
+  }
+}
+
 TEST_F(RenderTest, R9Gang) {
   const text::Json job = Job({"--gang", "--workers=4"});
   for (const char* type : {"Master", "Worker"}) {

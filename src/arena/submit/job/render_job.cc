@@ -194,8 +194,8 @@ Array JobRenderer::EnvFrom() const {
 Array JobRenderer::Volumes() const {
   Array volumes;
   for (const ConfigDirectory& directory : ConfigDirectories(options_)) {
-    volumes.push_back(Object{{"name", directory.config_map},
-                             {"configMap", Object{{"name", directory.config_map}}}});
+    volumes.push_back(
+        Object{{"name", directory.volume}, {"configMap", Object{{"name", directory.config_map}}}});
   }
   if (HasLocalLogs(options_)) {
     volumes.push_back(
@@ -243,7 +243,7 @@ Array JobRenderer::Mounts() const {
     mounts.push_back(VolumeMount(name, path, read_only));
   };
   for (const ConfigDirectory& directory : ConfigDirectories(options_)) {
-    mount(directory.config_map, directory.path);
+    mount(directory.volume, directory.path);
   }
   if (HasLocalLogs(options_)) mount(kLogsVolume, flags_.logdir);
   if (options_.FetchesCode()) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/names.h"
 #include "arena/jobs/tensorboard.h"
 #include "base/strings.h"
 
@@ -94,14 +95,14 @@ std::vector<std::string> CodePartNames(const SubmitOptions& options) {
 }
 
 std::string ClaimVolume(const SubmitOptions& options, size_t index) {
-  constexpr size_t kMaxVolumeName = 63;
   const std::string& claim = options.data[index].claim;
   bool is_taken = claim == kSharedMemoryVolume || claim == kCodeVolume || claim == kLogsVolume ||
                   claim == kCodeFilesVolume;
   for (size_t i = 0; i < options.data_dirs.size(); ++i) {
     is_taken = is_taken || claim == fmt::format("{}{}", kHostDirVolume, i);
   }
-  const bool is_plain = claim.size() <= kMaxVolumeName && claim.find('.') == std::string::npos;
+  const bool is_plain =
+      claim.size() <= api::kMaxLabelLength && claim.find('.') == std::string::npos;
   return is_plain && !is_taken ? claim : fmt::format("claim-of-data-{}", index);
 }
 
@@ -145,8 +146,10 @@ std::vector<ConfigDirectory> ConfigDirectories(const SubmitOptions& options) {
     }
     if (found == nullptr) {
       const std::string suffix = base::Md5Hex(path).substr(0, kDigits);
+      const std::string config_map = fmt::format("{}-{}", options.flags.name, suffix);
+      const bool is_plain = config_map.size() <= api::kMaxLabelLength;
       found = &directories.emplace_back(
-          ConfigDirectory{path, fmt::format("{}-{}", options.flags.name, suffix), {}});
+          ConfigDirectory{path, config_map, is_plain ? config_map : "config-files-" + suffix, {}});
     }
     found->files.push_back(&file);
   }

@@ -53,6 +53,7 @@ text::Array ImagePullSecrets(const SubmitOptions& options);
 struct ConfigDirectory {
   std::string path;
   std::string config_map;
+  std::string volume;  // its name: that of the ConfigMap, if a volume's name may be as long
   std::vector<const ConfigFile*> files;
 };
 std::vector<ConfigDirectory> ConfigDirectories(const SubmitOptions& options);

@@ -232,11 +232,10 @@ class GitSync {
     TRY(base::MakeDirs(code, 0755));
     TRY(base::RemoveTree(fresh));
     TRY(CopyTree(checkout_, fresh));
-    TRY(base::RemoveTree(target));
-    if (::rename(fresh.c_str(), target.c_str()) != 0) {
-      return base::Fail(base::Errno(errno, "rename " + fresh + " to " + target));
-    }
-    return {};
+    // The mount point of a volume inside of the code cannot be removed.
+    const base::Status removed = base::RemoveTree(target);
+    if (!removed && removed.error().os_errno != EBUSY) return removed;
+    return MoveTree(fresh, target);
   }
 
   bool IsLocal() const {

@@ -344,5 +344,19 @@ TEST_F(CodeSyncTest, CopyTreeKeepsModesAndLinks) {
   EXPECT_FALSE(CopyTree(root_ + "/none", root_ + "/d"));
 }
 
+TEST_F(CodeSyncTest, MoveTreeKeepsWhatIsAtItsTargetOnly) {
+  Shell(R"(
+mkdir -p new/b new/c old/b/own && echo 1 > new/a && echo 2 > new/b/x && echo 3 > new/c/y && chmod 750 new new/b
+echo old > old/b/x && echo 4 > old/b/own/z && chmod 700 old old/b)");
+  ASSERT_TRUE(MoveTree(root_ + "/new", root_ + "/old"));
+  EXPECT_EQ(Shell("cat old/a old/b/x old/c/y old/b/own/z; stat -c %a old old/b; ls -d new || true"),
+            "1\n2\n3\n4\n750\n750\nls: cannot access 'new': No such file or directory\n");
+  ASSERT_TRUE(MoveTree(root_ + "/old", root_ + "/new"));
+  EXPECT_EQ(Shell("ls new"), "a\nb\nc\n");
+  EXPECT_FALSE(MoveTree(root_ + "/none", root_ + "/new"));
+  Shell("mkdir file && echo 5 > file/a && mkdir -p taken/a/b");
+  EXPECT_FALSE(MoveTree(root_ + "/file", root_ + "/taken"));
+}
+
 }  // namespace
 }  // namespace local::node

@@ -2,14 +2,17 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <memory>
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/machine/disk.h"
 
 namespace local::node {
@@ -80,6 +83,27 @@ base::Status CopyTree(const std::string& source, const std::string& target) {
   struct stat info{};
   if (::lstat(source.c_str(), &info) != 0) return base::Fail(base::Errno(errno, "stat " + source));
   return CopyDirectory(source, target, info.st_mode, false, 0);
+}
+
+base::Status MoveTree(const std::string& source, const std::string& target) {
+  if (::rename(source.c_str(), target.c_str()) == 0) return {};
+  const int why = errno;
+  struct stat from{};
+  struct stat to{};
+  const bool are_there = ::lstat(source.c_str(), &from) == 0 && ::lstat(target.c_str(), &to) == 0;
+  if (!are_there || !S_ISDIR(from.st_mode) || !S_ISDIR(to.st_mode)) {
+    // A mount hides what would be here.
+    if (are_there && ::remove(target.c_str()) != 0 && errno == EBUSY) return {};
+    if (::rename(source.c_str(), target.c_str()) == 0) return {};
+    return base::Fail(base::Errno(why, fmt::format("move {} to {}", source, target)));
+  }
+  for (const std::string& name : base::EntriesOf(source)) {
+    TRY(MoveTree(source + "/" + name, target + "/" + name));
+  }
+  if (::chmod(target.c_str(), from.st_mode & 07777) != 0) {
+    return base::Fail(base::Errno(errno, "chmod " + target));
+  }
+  return base::RemoveTree(source);
 }
 
 }  // namespace local::node

@@ -75,7 +75,7 @@ void TableBuilder::Add(const JobRow& row, std::string_view object) {
   cells.Number(row.requested_gpus);
   cells.Number(row.allocated_gpus);
   cells.Text(row.node);
-  cells.Plain(base::FormatRfc3339(row.created));
+  cells.Plain(base::FormatRfc3339Micro(row.created));  // `list` sorts by it
   cells.Text(api::SayStall(row.stall_note, now_));
   rows_ += ']';
   AddObject(object, row.metadata);

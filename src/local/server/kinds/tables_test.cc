@@ -73,8 +73,9 @@ TEST(Table, ShowsJobsWithAndWithoutTheirPods) {
   EXPECT_EQ(Header(table, 1),
             "Name | State | Age | Status | Trainer | Duration | GPU(Requested) | GPU(Allocated) | "
             "Node | Created | Stall");
-  EXPECT_EQ(Row(table, 0, 1),
-            "j | null | 0s | PENDING | PYTORCHJOB | 0s | 0 | 0 | N/A | 2026-07-30T10:00:00Z | ");
+  EXPECT_EQ(
+      Row(table, 0, 1),
+      "j | null | 0s | PENDING | PYTORCHJOB | 0s | 0 | 0 | N/A | 2026-07-30T10:00:00.000000Z | ");
 
   text::Json pod = PodObject("j-master-0");
   text::Set(pod, {"metadata", "labels"}, *text::ParseJson(R"({"training.kubeflow.org/job-name":"j",
@@ -95,7 +96,7 @@ TEST(Table, ShowsJobsWithAndWithoutTheirPods) {
   table = server.Table(kJobsPath);
   EXPECT_EQ(Row(table, 0, 1),
             "j | Running | 1m | RUNNING | PYTORCHJOB | 1m | 2 | 2 | 10.0.0.1 | "
-            "2026-07-30T10:00:00Z | ");
+            "2026-07-30T10:00:00.000000Z | ");
   EXPECT_EQ(Row(server.Table(kJobsPath + std::string("/j")), 0, 1), Row(table, 0, 1));
 
   server.Patch(200, kJobsPath + std::string("/j/status"),
@@ -111,6 +112,17 @@ TEST(Table, ShowsJobsWithAndWithoutTheirPods) {
 
   server.Expect(200, "DELETE", kJobsPath + std::string("/j"));
   EXPECT_TRUE(text::FindArray(server.Table(kJobsPath), {"rows"})->empty());
+}
+
+TEST(Table, JobsOfOneSecondAreToldApart) {
+  TestServer server;
+  for (const char* const name : {"a", "b"}) {
+    server.Expect(201, "POST", kJobsPath, JobObject(name));
+    server.clock.Advance(std::chrono::milliseconds(20));
+  }
+  const text::Json table = server.Table(kJobsPath);
+  EXPECT_TRUE(Row(table, 0, 1).ends_with("2026-07-30T10:00:00.000000Z | ")) << Row(table, 0, 1);
+  EXPECT_TRUE(Row(table, 1, 1).ends_with("2026-07-30T10:00:00.020000Z | ")) << Row(table, 1, 1);
 }
 
 TEST(Table, OfAJobThatHasEndedItsMasterKnowsEnough) {
@@ -140,10 +152,10 @@ TEST(Table, OfAJobThatHasEndedItsMasterKnowsEnough) {
     const text::Json table = server.Table(kJobsPath);
     EXPECT_EQ(Row(table, 0, 1),
               "both | Succeeded | 0s | SUCCEEDED | PYTORCHJOB | 1m | 8 | 0 | 10.0.0.1 | "
-              "2026-07-30T10:00:00Z | ");
+              "2026-07-30T10:00:00.000000Z | ");
     EXPECT_EQ(Row(table, 1, 1),
               "only-worker | Succeeded | 0s | SUCCEEDED | PYTORCHJOB | 1m | 8 | 0 | N/A | "
-              "2026-07-30T10:00:00Z | ");
+              "2026-07-30T10:00:00.000000Z | ");
     server.Restart();
   }
 }
