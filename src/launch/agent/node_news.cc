@@ -109,6 +109,10 @@ std::string ToAscii(std::string text) {
   return text;
 }
 
+std::string ForUser(const std::string& text, size_t most) {
+  return base::OneLine(ToAscii(text), most);
+}
+
 // Adds ranks whose text does not fit to `left_out`.
 text::Array Encode(const std::map<int, std::string>& texts, size_t most, std::set<int>& left_out) {
   text::Array list;
@@ -168,7 +172,7 @@ bool Read(const text::Json& value, std::map<int, KernelSleep>& to) {
         const bool is_sleep =
             ReadMember(item, "pid", sleep.pid) && ReadMember(item, "text", sleep.text) &&
             ReadMember(item, "rest", sleep.is_rest) && ReadMember(item, "server", sleep.is_server);
-        sleep.text = base::OneLine(sleep.text, kLongestWords);
+        sleep.text = ForUser(sleep.text, kLongestWords);
         return is_sleep;
       });
 }
@@ -183,7 +187,7 @@ bool Read(const text::Json& value, Testimony& to) {
   }
   // They reach terminals.
   for (auto* const texts : {&to.unanswered, &to.lines}) {
-    for (auto& [rank, text] : *texts) text = base::OneLine(text, kLongestWords);
+    for (auto& [rank, text] : *texts) text = ForUser(text, kLongestWords);
   }
   return true;
 }
@@ -212,7 +216,7 @@ std::string EncodeNews(const NodeNews& news) {
   if (!looks.empty()) object["looks"] = std::move(looks);
   if (news.testimony) object["testimony"] = Encode(*news.testimony);
   if (news.question) object["question"] = *news.question;
-  if (!news.line.empty()) object["line"] = ToAscii(base::OneLine(news.line, kLongestLine));
+  if (!news.line.empty()) object["line"] = ForUser(news.line, kLongestLine);
   if (news.is_over) object["over"] = true;
   if (news.killed) object["killed"] = Encode(*news.killed);
   if (news.is_final) object["final"] = true;
@@ -225,7 +229,7 @@ base::Result<NodeNews> DecodeNews(std::string_view text) {
   if (!Read(value, news)) {
     return base::Fail(base::Code::kInvalidArgument, "not the news of a node");
   }
-  news.line = base::OneLine(news.line, kLongestLine);
+  news.line = ForUser(news.line, kLongestLine);
   return news;
 }
 

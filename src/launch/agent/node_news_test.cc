@@ -101,7 +101,7 @@ TEST(NodeNews, GarbageIsAnError) {
   }
 }
 
-TEST(NodeNews, WhatAUserMayReadIsOneLineWithoutControlCharacters) {
+TEST(NodeNews, WhatAUserMayReadIsOneLineOfPrintableAscii) {
   NodeNews news;
   news.testimony.emplace();
   news.testimony->unanswered = {{0, "a\x1b[2Jb\nc"}};
@@ -114,6 +114,7 @@ TEST(NodeNews, WhatAUserMayReadIsOneLineWithoutControlCharacters) {
     EXPECT_EQ(text, "ab c");
   }
   EXPECT_EQ(DecodeNews(R"({"node":0,"line":"a\u001b[2J\nb"})")->line, "a b");
+  EXPECT_EQ(DecodeNews(R"({"node":0,"line":"a\u009b2Jb"})")->line, "a??2Jb");
 }
 
 TEST(NodeNews, ANodeSpeaksOfItsOwnRanksAlone) {
