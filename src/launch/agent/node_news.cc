@@ -199,8 +199,7 @@ bool Read(const text::Json& value, std::vector<RankLook>& to) {
 }
 
 bool Read(const text::Json& value, NodeNews& to) {
-  if (!value.is_object() || text::Find(value, {"node"}) == nullptr) return false;
-  return ReadMember(value, "node", to.node) && ReadMember(value, "looks", to.looks) &&
+  return value.is_object() && ReadMember(value, "looks", to.looks) &&
          ReadMember(value, "testimony", to.testimony) &&
          ReadMember(value, "question", to.question) && ReadMember(value, "line", to.line) &&
          ReadMember(value, "over", to.is_over) && ReadMember(value, "killed", to.killed) &&
@@ -210,7 +209,7 @@ bool Read(const text::Json& value, NodeNews& to) {
 }  // namespace
 
 std::string EncodeNews(const NodeNews& news) {
-  text::Object object{{"node", news.node}};
+  text::Object object;
   text::Array looks;
   for (const RankLook& look : news.looks) looks.push_back(Encode(look));
   if (!looks.empty()) object["looks"] = std::move(looks);

@@ -13,7 +13,6 @@
 namespace launch {
 
 struct NodeNews {
-  int node = 0;  // the sender's node rank
   std::vector<answers::RankLook> looks;
   std::optional<answers::StallWatch::Testimony> testimony;
   // Of the host it asks for the testimony, and the answer repeats it.

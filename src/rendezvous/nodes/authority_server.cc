@@ -101,8 +101,10 @@ void AuthorityServer::OnMessage(Peer& peer, const AgentMessage& message) {
   }
 }
 
-void AuthorityServer::Relay(const Peer& from, const AgentMessage& message) {
-  if (message.generation != membership_.generation() || !membership_.Runs(from.node)) return;
+void AuthorityServer::Relay(const Peer& from, AgentMessage message) {
+  const auto node_rank = membership_.NodeRankOf(from.node);
+  if (message.generation != membership_.generation() || !node_rank) return;
+  message.node_rank = *node_rank;
   const bool is_from_host = from.node == config_.host;
   std::vector<NodeId> to;
   for (const auto& [node, id] : peer_of_node_) {

@@ -49,7 +49,7 @@ class AuthorityServer {
   void OnClosed(uint64_t id, bool has_died);
   void Carry(Decisions decisions);
   void Send(Peer& peer, const Decision& decision);
-  void Relay(const Peer& from, const AgentMessage& message);
+  void Relay(const Peer& from, AgentMessage message);
   Peer* Of(NodeId node);
   void Drop(uint64_t id);
   void Schedule();

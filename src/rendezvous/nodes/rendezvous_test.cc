@@ -51,8 +51,8 @@ class TestNode : public RendezvousEvents {
     progress_ += line + "\n";
     loop_.Stop();
   }
-  void OnTold(const std::string& text) override {
-    log_ += "told " + text + " ";
+  void OnTold(int node_rank, const std::string& text) override {
+    log_ += fmt::format("told {} by {} ", text, node_rank);
     loop_.Stop();
   }
 
@@ -377,13 +377,16 @@ TEST_F(RendezvousTest, TheHostTellsAllOthersAndEachOfThemTheHost) {
   RunUntil([&] { return !a.log().empty() && !b.log().empty() && !c.log().empty(); });
   const std::string started = a.log();
   b.rendezvous().Tell(1, "up");
-  RunUntilLog(a, started + "told up ");
+  std::string told = started + fmt::format("told up by {} ", b.assignment().self);
+  RunUntilLog(a, told);
   a.rendezvous().Tell(1, "down");
-  RunUntil([&] { return b.log().ends_with("told down ") && c.log().ends_with("told down "); });
+  const std::string down = fmt::format("told down by {} ", a.assignment().self);
+  RunUntil([&] { return b.log().ends_with(down) && c.log().ends_with(down); });
   // Of another generation: it is dropped, and what follows arrives.
   c.rendezvous().Tell(2, "early");
   c.rendezvous().Tell(1, "late");
-  RunUntilLog(a, started + "told up told late ");
+  told += fmt::format("told late by {} ", c.assignment().self);
+  RunUntilLog(a, told);
 }
 
 TEST_F(RendezvousTest, WhoWaitsLearnsForWhom) {
