@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "api/job/training_summary.h"
 #include "api/names.h"
 #include "api/object.h"
@@ -196,12 +198,36 @@ base::Status Creation::ClearTheWay() {
 }
 
 base::Status Creation::CreateInSteps() {
+  TRY(CheckRights());
   TRY(CreateJob());
   base::Status status = SuitOldOperator();
   if (status) status = CreateParts();
   if (status) status = RemoveMark();
   if (!status) TakeBack();
   return status;
+}
+
+// All other errors can wait for the request itself.
+base::Status Creation::CheckRights() {
+  std::set<const api::Resource*> kinds;
+  std::vector<cluster::BatchWrite> writes;
+  for (const Part& part : parts_) {
+    if (!kinds.insert(part.resource).second) continue;
+    cluster::BatchWrite write;
+    write.resource = part.resource;
+    write.namespace_name = namespace_;
+    write.object = part.object;
+    write.dry_run = true;
+    writes.push_back(std::move(write));
+  }
+  for (const base::Result<text::Json>& checked : client_.Batch(writes)) {
+    if (checked || checked.error().code != Code::kPermissionDenied) continue;
+    // Who may not create the job either is told that.
+    const auto job = client_.Create(api::kPyTorchJobs, namespace_, wanted_, true);
+    const bool may = job || job.error().code != Code::kPermissionDenied;
+    return Fail(may ? checked.error() : job.error());
+  }
+  return {};
 }
 
 text::Json Creation::OwnJob() const {
