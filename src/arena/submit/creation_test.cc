@@ -186,7 +186,8 @@ TEST_P(CreationTest, NothingIsBegunThatTheUserMayNotComplete) {
     if (request.method == "POST" && is_of_jobs && may_create_jobs) return std::nullopt;
     return Refusal{403, "Forbidden", is_of_jobs ? "no jobs" : "no others"};
   };
-  EXPECT_EQ(Create(options_).error().message, "no others; the job pt was not created");
+  EXPECT_EQ(Create(options_).error().message,
+            "create secret pt-git-sync: no others; the job pt was not created");
   may_create_jobs = false;
   EXPECT_EQ(Create(options_).error().message, "no jobs; the job pt was not created");
   EXPECT_EQ(cluster_->ObjectCount(), 0u);
