@@ -11,6 +11,7 @@
 #include "answers/symptoms.h"
 #include "answers/witness_line.h"
 #include "base/clock.h"
+#include "base/launcher_report.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -336,14 +337,13 @@ std::vector<bool> FindEndedWaits(std::span<const std::string_view> lines) {
 
 // Returns the last line of a log's end that is not of a launcher's report.
 std::string_view LastWordsOf(std::string_view end) {
-  constexpr std::string_view kWhy = "why       : ";
   std::string_view line;
   do {
     const size_t begin = end.rfind('\n') + 1;  // 0 if there is none
     line = base::Trim(end.substr(begin));
     end = end.substr(0, begin == 0 ? 0 : begin - 1);
   } while (SaysNothing(line) && !end.empty());
-  if (line.starts_with(kWhy)) line.remove_prefix(kWhy.size());
+  if (line.starts_with(base::kReportWhy)) line.remove_prefix(base::kReportWhy.size());
   return line;
 }
 

@@ -9,6 +9,7 @@
 #include "answers/has_any.h"
 #include "answers/program_words.h"
 #include "answers/signal_words.h"
+#include "base/launcher_report.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -127,7 +128,7 @@ bool ReportsEnd(std::string_view line) {
                                                                   "distributed/launch.py:",
                                                                   " died from signal ",
                                                                   "MPI process (rank: ",
-                                                                  " failed first (local rank ",
+                                                                  base::kReportHeading,
                                                                   "what to do: ",
                                                                   "ended     : ",
                                                                   "others    : ",

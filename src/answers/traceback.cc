@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "answers/symptoms.h"
+#include "base/launcher_report.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -15,8 +16,6 @@ constexpr std::string_view kDuring =
     "During handling of the above exception, another exception occurred:";
 constexpr std::string_view kDirect =
     "The above exception was the direct cause of the following exception:";
-// These words begin muster-launch's own explanation, below torchrun's exception and table.
-constexpr std::string_view kExplains = " failed first (local rank ";
 constexpr std::string_view kGroup = "+ Exception Group Traceback (most recent call last):";
 constexpr std::string_view kDebuggers = "Exception has occurred: ";
 constexpr std::string_view kJavas = "Exception in thread \"main\" ";
@@ -263,7 +262,7 @@ class Reader {
       const bool is_next = more.find(kTracebackHeader) != std::string_view::npos ||
                            !ReadFrame(more).file.empty() ||
                            (IsOfLauncher(more) && !more.starts_with(kNccls)) ||
-                           more.find(kExplains) != std::string_view::npos;
+                           more.find(base::kReportHeading) != std::string_view::npos;
       if (more.empty() || is_next || IsCauseBelow(raised, more)) break;
       if (!IsIndented(more) && !GoesOn(Text(at_ - 1), more) && !is_below) break;
       if (raised.text.size() + more.size() < kLongestText) raised.text.append("\n").append(more);

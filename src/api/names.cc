@@ -15,6 +15,10 @@ std::string ReplicaName(std::string_view job, std::string_view type, int index) 
   return name;
 }
 
+std::string ContainerErrorPrefix(std::string_view pod, std::string_view container) {
+  return fmt::format("Error pod {} container {} ", pod, container);
+}
+
 bool IsDnsLabel(std::string_view text) {
   const auto is_inner = [](char c) {
     return (c >= 'a' && c <= 'z') || base::IsDigit(c) || c == '-';

@@ -119,6 +119,9 @@ inline constexpr std::string_view kNotifiedAnnotation = "muster.dev/notified";
 
 // `<job>-<type lower>-<index>`; '/' becomes '-'.
 std::string ReplicaName(std::string_view job, std::string_view type, int index);
+// How the controller's events about a container begin: "Error pod j-worker-0 container pytorch "
+// (compat/pytorchjob.md 2.10).
+std::string ContainerErrorPrefix(std::string_view pod, std::string_view container);
 
 // What Kubernetes accepts as names (k8s.io/apimachinery, util/validation).
 inline constexpr size_t kMaxLabelLength = 63;

@@ -160,7 +160,7 @@ base::Result<net::HttpRequest> RequestOf(const Transport& transport, const Batch
   const api::Resource& resource = *write.resource;
   switch (write.verb) {
     case Verb::kCreate:
-      return CreateRequest(transport, resource, write.namespace_name, write.object, false);
+      return CreateRequest(transport, resource, write.namespace_name, write.object, write.dry_run);
     case Verb::kCreateWithOwned: {
       TRY_ASSIGN(auto request,
                  CreateRequest(transport, resource, write.namespace_name, write.object, false));

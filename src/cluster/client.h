@@ -115,6 +115,7 @@ struct BatchWrite {
   std::string name{};   // not for kCreate*
   text::Json object{};  // kCreate*, kUpdate*; kPatch: the merge patch; kBind: the pod's Binding
   DeleteOptions delete_options{};
+  bool dry_run = false;  // kCreate: the server checks it, and changes nothing
   // Reads the answer in place of Document::Whole.
   base::Result<text::Json> (*read)(const text::Document& answer) = nullptr;
 };

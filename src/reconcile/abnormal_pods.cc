@@ -34,11 +34,11 @@ Event ExitedWithCode(const JobState& state, const Pod& pod, int64_t code) {
 }
 
 Event Ended(const Pod& pod, std::string_view container, const text::Json& terminated) {
-  return Warning(
-      text::GetString(terminated, {"reason"}),
-      fmt::format("Error pod {} container {} exitCode: {} terminated message: {}", pod.name,
-                  container, text::GetInt(terminated, {"exitCode"}).value_or(0),
-                  text::GetString(terminated, {"message"})));
+  return Warning(text::GetString(terminated, {"reason"}),
+                 fmt::format("{}exitCode: {} terminated message: {}",
+                             api::ContainerErrorPrefix(pod.name, container),
+                             text::GetInt(terminated, {"exitCode"}).value_or(0),
+                             text::GetString(terminated, {"message"})));
 }
 
 void AnnounceExit(JobState& state, const Pod& pod) {
@@ -123,7 +123,7 @@ class Troubles {
     Add(
         name, [&] { return NewestDate(); },
         Warning(text::GetString(*container_state, {"waiting", "reason"}),
-                fmt::format("Error pod {} container {} waiting message: {}", pod_.name, name,
+                fmt::format("{}waiting message: {}", api::ContainerErrorPrefix(pod_.name, name),
                             message)));
   }
 

@@ -169,6 +169,17 @@ def said_to_a_late_reader(tmp_path, seconds, lines, length, *flags):
     return said
 
 
+def test_a_rank_that_polls_for_the_others_waits(tmp_path):
+    """As torch 1.13 does at the end of init_process_group."""
+    text = ("import os, time, torch.distributed as dist\n"
+            "from torch.distributed import distributed_c10d\n"
+            "if os.environ['RANK'] == '1':\n"
+            "    distributed_c10d._store_based_barrier = lambda *_: time.sleep(600)\n"
+            "dist.init_process_group('gloo')\n")
+    with Launch(tmp_path, text) as launch:
+        launch.await_line(r"stalled \d+ s: rank 1 has not entered init_process_group \(train.py:5\); it is at train.py:4: .*sleep\(600\)")
+
+
 def test_a_rank_that_waits_for_the_consoles_reader_is_not_stopped(tmp_path):
     assert "stalled" not in said_to_a_late_reader(tmp_path, 12, 2000, 4000, "--on-stall=stop")
 

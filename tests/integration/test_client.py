@@ -171,6 +171,19 @@ def test_what_rbac_forbids_is_named(real_cluster, muster_as, namespace):
     assert "nodes" in one_line(nobody.run("top", "node", code=1))
 
 
+def test_who_may_only_create_leaves_a_whole_job_or_none(real_cluster, muster_as, namespace):
+    rules = [{"apiGroups": ["kubeflow.org"], "resources": ["pytorchjobs"], "verbs": ["create"]}]
+    real_cluster.allow(namespace, "starters", rules)
+    starter = muster_as(real_cluster.user_kubeconfig("sue", ["starters"], namespace))
+    line = one_line(submit(starter, "half", namespace, code=1))
+    assert 'User "sue" cannot create resource "configmaps"' in line and "the job half was not created" in line
+    assert not real_cluster.get("pytorchjobs", "-n", namespace)["items"]
+    real_cluster.allow(namespace, "starters", [*rules, {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]}])
+    submit(starter, "whole", namespace)
+    assert [made["metadata"]["name"] for made in real_cluster.get("configmaps", "-n", namespace)["items"]
+            if made["metadata"].get("ownerReferences")] == ["whole-pytorchjob"]
+
+
 def test_who_may_not_read_configmaps_deletes_jobs_still(real_cluster, muster, muster_as, namespace):
     submit(muster, "theirs", namespace)
     rules = [{"apiGroups": ["kubeflow.org"], "resources": ["pytorchjobs"], "verbs": ["get", "list", "watch", "delete"]},

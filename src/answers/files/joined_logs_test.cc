@@ -130,9 +130,9 @@ TEST(JoinedLogs, GrepNamesTheFileOfEachLine) {
 
 TEST(JoinedLogs, GrepsLinesKeepTheirTimes) {
   const auto parts =
-      SplitSections("r_0.log:10:11:04,123 a\nr_0.log:10:11:05,123 b\nr_1.log:12:10:11:04 c\n");
+      SplitSections("r_0.log:10:11:04,123 a\nr_0.log:10:11:05: b\nr_1.log:12:10:11:04 c\n");
   ASSERT_EQ(parts.size(), 2U);
-  EXPECT_EQ(parts[0].text, "10:11:04,123 a\n10:11:05,123 b\n");
+  EXPECT_EQ(parts[0].text, "10:11:04,123 a\n10:11:05: b\n");
   EXPECT_EQ(parts[1].text, "10:11:04 c\n");
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "answers/files/one_job.h"
+#include "answers/log/line_numbers.h"
 #include "answers/log/pods/file_rank.h"
 #include "answers/log/split_lines.h"
 #include "answers/program_words.h"
@@ -110,14 +111,6 @@ std::string_view NameOfHeading(std::string_view line) {
   if (!has_signs || end <= begin || end - begin > kLongest) return "";
   const std::string_view name = line.substr(begin, end - begin);
   return IsLogsName(name) || RankOfHeading(name) ? name : "";
-}
-
-// "10:11:04,123", but not "10:11:04:12", a line's number and a time.
-bool IsClock(std::string_view text) {
-  constexpr std::string_view kForm = "00:00:00";
-  if (text.size() < kForm.size() || text.substr(kForm.size()).starts_with(':')) return false;
-  return std::equal(kForm.begin(), kForm.end(), text.begin(),
-                    [](char form, char c) { return form == ':' ? c == ':' : base::IsDigit(c); });
 }
 
 // Of lines of several files that grep has found, "logs/rank_1.log:12:text": where the text begins

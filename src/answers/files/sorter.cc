@@ -16,6 +16,7 @@
 #include "answers/peers/named_rank.h"
 #include "answers/peers/watchdog.h"
 #include "answers/witness_line.h"
+#include "base/launcher_report.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -197,7 +198,7 @@ void Sorter::AddReported(const std::vector<size_t>& places, const std::string& c
   if (!has_words) {
     for (const Line& line : report.last_lines) add(line.text);
   }
-  if (!report.why.empty()) add("why       : " + report.why);
+  if (!report.why.empty()) add(std::string(base::kReportWhy) + report.why);
 }
 
 void Sorter::JoinReports() {

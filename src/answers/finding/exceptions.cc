@@ -10,6 +10,7 @@
 #include "answers/program_words.h"
 #include "answers/rule_words.h"
 #include "answers/symptoms.h"
+#include "base/launcher_report.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -148,12 +149,12 @@ Frame TracedFrame(const RankLog& log, const Chain& chain) {
 }  // namespace
 
 const Chain* LaunchersChain(const RankLog& log) {
-  constexpr std::string_view kWhy = "  why       : ";
   const auto& lines = log.lines();
   for (size_t i = lines.size(); i-- > 1;) {
-    if (lines[i - 1].text.find(" failed first (local rank ") == std::string::npos) continue;
-    if (!lines[i].text.starts_with(kWhy)) continue;
-    std::string_view why = std::string_view(lines[i].text).substr(kWhy.size());
+    if (lines[i - 1].text.find(base::kReportHeading) == std::string::npos) continue;
+    std::string_view why = base::Trim(lines[i].text);
+    if (!why.starts_with(base::kReportWhy)) continue;
+    why.remove_prefix(base::kReportWhy.size());
     const bool is_cut = why.ends_with("...");
     if (is_cut) why.remove_suffix(3);
     const auto found =

@@ -5,6 +5,7 @@
 
 #include "answers/program_words.h"
 #include "answers/symptoms.h"
+#include "base/launcher_report.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -166,8 +167,7 @@ Finding RankLog::TakeLine(size_t i, const Rule& rule) const {
   Finding found;
   found.Take(rule);
   found.line = base::Trim(std::string_view(rank_.lines[i].text).substr(0, 400));
-  constexpr std::string_view kLaunchers = "why       : ";
-  if (found.line.starts_with(kLaunchers)) found.line.erase(0, kLaunchers.size());
+  if (found.line.starts_with(base::kReportWhy)) found.line.erase(0, base::kReportWhy.size());
   if (found.line.ends_with(": Unspecified error")) found.line = ReasonBefore(i);
   if (rule.kind == "native-crash") found.frame = CrashFrame(i);
   Place(found, i);

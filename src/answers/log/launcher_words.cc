@@ -14,6 +14,7 @@
 #include "answers/log/ray_words.h"
 #include "answers/program_words.h"
 #include "answers/signal_words.h"
+#include "base/launcher_report.h"
 #include "base/strings.h"
 
 namespace answers {
@@ -164,7 +165,7 @@ void ReadTables(const Lines& lines, std::vector<LauncherRow>& rows) {
 void ReadExplanation(const Lines& lines, std::vector<LauncherRow>& rows) {
   constexpr std::string_view kSaid = ", its last line: ";
   for (size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].find(" failed first (local rank ") == std::string_view::npos) continue;
+    if (lines[i].find(base::kReportHeading) == std::string_view::npos) continue;
     const auto rank = NumberBehind(lines[i], ": rank ");
     const auto row = std::find_if(rows.rbegin(), rows.rend(),
                                   [&rank](const LauncherRow& each) { return each.rank == rank; });

@@ -26,10 +26,8 @@ std::optional<LineNumber> ReadLineNumber(std::string_view line) {
   const auto number = base::ParseInt(line.substr(begin, end - begin));
   if (!number || end - begin > kMostDigits || end == line.size()) return std::nullopt;
   const std::string_view rest = line.substr(end);
-  // "10:11:04" is a time.
-  const bool is_clock = rest.size() > 3 && rest[0] == ':' && rest[3] == ':' &&
-                        base::IsDigit(rest[1]) && base::IsDigit(rest[2]);
-  if (is_clock || std::string_view(":-\t").find(rest[0]) == std::string_view::npos) {
+  if (IsClock(line.substr(begin)) ||
+      std::string_view(":-\t").find(rest[0]) == std::string_view::npos) {
     return std::nullopt;
   }
   return LineNumber{*number, end + 1, rest.starts_with(": ")};
@@ -73,6 +71,19 @@ bool AreOfTasks(const std::vector<std::string_view>& lines,
 }
 
 }  // namespace
+
+bool IsClock(std::string_view text) {
+  constexpr std::string_view kForm = "0:00:00";
+  const auto is_digit = [&text](size_t at) { return at < text.size() && base::IsDigit(text[at]); };
+  if (is_digit(0) && is_digit(1)) text.remove_prefix(1);
+  const bool is_time = text.size() >= kForm.size() &&
+                       std::equal(kForm.begin(), kForm.end(), text.begin(), [](char form, char c) {
+                         return form == ':' ? c == ':' : base::IsDigit(c);
+                       });
+  text.remove_prefix(std::min(text.size(), kForm.size()));
+  const bool goes_on = text.starts_with(':') && is_digit(1) && is_digit(2) && !is_digit(3);
+  return is_time && !goes_on;
+}
 
 void TakeLineNumbers(std::vector<std::string_view>& lines) {
   constexpr size_t kFewest = 3;

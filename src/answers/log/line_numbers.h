@@ -11,4 +11,8 @@ namespace answers {
 // while several lines of a rank have its number. Pure.
 void TakeLineNumbers(std::vector<std::string_view>& lines);
 
+// Whether it begins with a time of day, "10:11:04,123" or "9:11:04: ", and not with a line's number
+// and such a time, "10:11:04:12".
+bool IsClock(std::string_view text);
+
 }  // namespace answers

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "answers/files/read_log.h"
+#include "answers/log/line_numbers.h"
 #include "answers/verdict.h"
 
 namespace answers {
@@ -61,6 +62,16 @@ TEST(LogLine, NumbersOfLinesAreNoRanks) {
   EXPECT_EQ(ReadLogs({{"train.log", "1: a\n2: b\n3: c\n"}}).ranks.size(), 3U);
   EXPECT_EQ(ReadLogs({{"train.log", "starting\n1: a\n2: b\n3: c\nready\nsteady\n"}}).ranks.size(),
             1U);
+}
+
+TEST(LogLine, NumbersStandBeforeTimesAndAreNone) {
+  std::vector<std::string_view> lines = {"8:11:04:12 a", "9:11:04:13 b", "10:11:04:14 c"};
+  TakeLineNumbers(lines);
+  EXPECT_EQ(lines[2], "11:04:14 c");
+  lines = {"8:59:58 a", "9:00:00: b", "10:00:01,123 c", "11:00:02:123 d"};
+  const std::vector<std::string_view> before = lines;
+  TakeLineNumbers(lines);
+  EXPECT_EQ(lines, before);
 }
 
 TEST(LogLine, NumbersOfTasksThatSrunNamesAreRanksHoweverFewLinesTheyHave) {

@@ -197,6 +197,7 @@ Doing WhatItDoes(const std::vector<Frame>& frames) {
       continue;
     }
     if (doing.kind == Doing::Kind::kOwn) doing.kind = KindOf(*frame);
+    doing.polls = doing.polls || frame->function == "_store_based_barrier";
     // The outermost frame is the function that the program called.
     std::string wait = WaitOf(*frame);
     if (!wait.empty()) doing.what = std::move(wait);

@@ -49,10 +49,11 @@ struct Doing {
     kDebugging,  // at the prompt of a debugger
   };
   Kind kind = Kind::kSilent;
-  std::string what;   // of kWaiting: "all_reduce", "backward", "init_process_group"
-  std::string where;  // the innermost frame of the user's code, else of any: "train.py:88"
-  std::string inner;  // what that frame has called: "get (queues.py:113)"; "" if it is not Python
-  Frame own;          // the frame of `where`; its file is empty when there is none
+  std::string what;    // of kWaiting: "all_reduce", "backward", "init_process_group"
+  std::string where;   // the innermost frame of the user's code, else of any: "train.py:88"
+  std::string inner;   // what that frame has called: "get (queues.py:113)"; "" if it is not Python
+  Frame own;           // the frame of `where`; its file is empty when there is none
+  bool polls = false;  // it waits by looking again and again, as torch 1.13 does in new groups
 };
 
 Doing WhatItDoes(const std::vector<Frame>& frames);

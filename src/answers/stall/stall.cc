@@ -58,6 +58,7 @@ struct Found {
   bool may_come = false;              // its pod may not have started yet
   bool is_cut = false;                // its stacks were too long
   bool is_still = false;
+  bool polls = false;  // for the others, for as long
   bool is_idle = false;
   bool has_work = false;
   std::chrono::steady_clock::time_point idle_since;
@@ -66,7 +67,8 @@ struct Found {
   std::string source;  // the line of the program's own code
 
   bool IsWaiting() const {
-    return is_still && doing.kind == Doing::Kind::kWaiting && state != 'T' && state != 't';
+    return (is_still || polls) && doing.kind == Doing::Kind::kWaiting && state != 'T' &&
+           state != 't';
   }
   std::string Wait() const { return fmt::format("{} ({})", doing.what, doing.where); }
 };
@@ -384,6 +386,7 @@ bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
         known.still_since = before->second.still_since;
       }
       if (stays(HasDone)) known.idle_since = before->second.idle_since;
+      if (stays(HasWorked)) known.polls_since = before->second.polls_since;
       // Our question, or the little work that a busy machine lets the rank do, is neither progress
       // nor idleness: this time does not count.
       if (known.disturbed > 0 && !look.has_ended && HasDone(last, look.activity) &&
@@ -406,7 +409,7 @@ bool StallWatch::See(Instant now, const std::vector<RankLook>& looks) {
     const bool go_on = std::any_of(stall_->waiting.begin(), stall_->waiting.end(), [&](int rank) {
       const auto known = ranks_.find(rank);
       return known == ranks_.end() || known->second.look.has_ended ||
-             known->second.still_since == now;
+             (known->second.still_since == now && !known->second.polls_since);
     });
     if (go_on) stall_.reset();
   }
@@ -480,6 +483,7 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
   std::vector<Found> missing;
   Instant since = now;
   Instant all_began{};
+  bool have_pollers = false;
   for (auto& [rank, known] : ranks_) {
     const Starts& starts = starts_.at(rank);
     all_began = std::max(all_began, starts.last);
@@ -503,6 +507,9 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
     const auto stacks =
         dump == testimony.dumps.end() ? std::vector<ThreadStack>() : ReadStacks(dump->second);
     if (!stacks.empty()) found.doing = WhatItDoes(stacks[0].frames);
+    known.polls_since =
+        found.doing.polls ? std::optional(known.polls_since.value_or(now)) : std::nullopt;
+    found.polls = known.polls_since && now - *known.polls_since >= after_;
     const auto line = testimony.lines.find(rank);
     found.source = line != testimony.lines.end() ? line->second : SourceOf(found.doing, line_of);
     // Waiting for an asynchronous collective has no frame of its own.
@@ -514,7 +521,8 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
     // These views point into a dump that may not outlive this loop.
     found.doing.own = {};
     if (!found.has_ended && found.IsWaiting()) {
-      since = std::min(since, known.still_since);
+      since = std::min({since, known.still_since, known.polls_since.value_or(now)});
+      have_pollers = have_pollers || found.polls;
       waiting.push_back(std::move(found));
     } else {
       if (!found.has_ended && now - known.idle_since < after_) nearly_idle_.push_back(rank);
@@ -540,7 +548,8 @@ void StallWatch::Judge(Instant now, const Testimony& testimony, LineOf line_of) 
   } else if (!apart_ || apart_->group != differ->group || apart_->number != differ->number) {
     apart_ = {differ->group, differ->number, now};
   }
-  if (apart_) next_ask_ = after_;
+  // Who polls, or runs another thread, does not show that it goes on.
+  if (apart_ || have_pollers) next_ask_ = after_;
   if (apart_ && !stall_ && now - apart_->since >= kSlow) {
     stall_ = FindOfThreads(missing, *differ, apart_->since);
   }

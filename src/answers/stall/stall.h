@@ -162,6 +162,7 @@ class StallWatch {
     Instant still_since;  // no counter has changed since
     Instant idle_since;   // it has only polled since
     int disturbed = 0;    // for so many looks only work counts, because our question woke it up
+    std::optional<Instant> polls_since{};  // its stacks say so, and it has not worked since
   };
 
   std::chrono::milliseconds after_;

@@ -493,6 +493,48 @@ TEST(Stall, WhoPollsForTheOthersBeforeTheyHaveMetWaits) {
   }
 }
 
+// torch 1.13 does so at the end of init_process_group and of new_group.
+TEST(Stall, WhoPollsInAStoreBasedBarrierWaits) {
+  const std::string polls =
+      "Current thread 0x1 (most recent call first):\n"
+      "  File \"/opt/torch/distributed/distributed_c10d.py\", line 332 in _store_based_barrier\n"
+      "  File \"/opt/torch/distributed/distributed_c10d.py\", line 786 in init_process_group\n"
+      "  File \"/home/me/train.py\", line 5 in <module>\n";
+  const std::string connects =
+      "Current thread 0x1 (most recent call first):\n"
+      "  File \"/opt/torch/distributed/distributed_c10d.py\", line 862 in "
+      "_new_process_group_helper\n"
+      "  File \"/opt/torch/distributed/distributed_c10d.py\", line 761 in init_process_group\n"
+      "  File \"/home/me/train.py\", line 5 in <module>\n";
+  const auto pass = [](Story& story, int count, const std::map<int, std::string>& dumps) {
+    for (; count > 0; --count) {
+      story[0].activity.switches += 100;
+      story[0].activity.transfers += 200;
+      story[0].activity.ticks += 2;
+      story.Pass(1, {}, dumps);
+    }
+  };
+  Story late(2);
+  pass(late, 7, {{0, polls}, {1, kAsleep}});
+  EXPECT_TRUE(late.Said().starts_with("stalled ")) << late.Said();
+  EXPECT_NE(late.Said().find(" s: rank 1 has not entered init_process_group (train.py:5); it is at "
+                             "loader.py:31"),
+            std::string::npos)
+      << late.Said();
+  pass(late, 4, {{0, kAsleep}, {1, kAsleep}});
+  EXPECT_EQ(late.Said(), "") << "it has left the barrier";
+
+  Story apart(3);
+  pass(apart, 13, {{0, polls}, {1, connects}, {2, connects}});
+  EXPECT_NE(apart.Said().find(" s: ranks 0-2 are all in init_process_group (train.py:5) and none "
+                              "goes on"),
+            std::string::npos)
+      << apart.Said();
+  apart[0].activity.ticks += 90;
+  pass(apart, 1, {});
+  EXPECT_EQ(apart.Said(), "") << "it works";
+}
+
 TEST(Stall, ARecorderThatDoesNotAnswerIsAMissingWitness) {
   for (const bool is_late : {true, false}) {
     Story story(2);

@@ -12,6 +12,7 @@
 #include "api/job/wait_for.h"
 #include "api/names.h"
 #include "api/pod.h"
+#include "base/launcher_report.h"
 #include "base/machine/signal_name.h"
 #include "base/strings.h"
 
@@ -69,13 +70,8 @@ constexpr std::string_view kTransportFailed = "fatal: Could not read from remote
 constexpr std::string_view kPeerHasGone[] = {
     "Connection closed by peer", "Connection reset by peer", "Broken pipe", "he node of rank "};
 
-// In the first line of what muster-launch says below torchrun's table.
-constexpr std::string_view kExplains = " failed first (local rank ";
-
-// How muster-launch begins the line of its report that says why. The report is at the end of its
-// log.
-constexpr std::string_view kWhy = "why       : ";
-// How it begins the lines after that; further evidence continues with only a colon.
+// How muster-launch begins the lines below the one that says why, at the end of its log; further
+// evidence continues with only a colon.
 constexpr std::string_view kLaunchers[] = {
     "evidence  : ", "what to do: ", "others    : ", "ended     : ",
     "restarts  : ", "stderr    : ", "report    : "};
@@ -130,7 +126,8 @@ std::string TellingLine(std::string_view message, bool is_code_sync, bool ended_
   for (const std::string& line : base::Split(of_program, '\n')) {
     const std::string_view trimmed = base::Trim(line);
     if (trimmed.empty() || traceback.IsOfMessage(line)) continue;
-    if (trimmed.starts_with(kWhy)) return OneLine(trimmed.substr(kWhy.size()));
+    if (trimmed.starts_with(base::kReportWhy))
+      return OneLine(trimmed.substr(base::kReportWhy.size()));
     const bool is_verdict =
         std::any_of(std::begin(kVerdicts), std::end(kVerdicts),
                     [&](std::string_view verdict) { return trimmed.starts_with(verdict); });
@@ -272,7 +269,7 @@ struct SaidRank {
 // own node or of another; nullopt where it reports none. The pod's own rank is that of its first
 // process.
 std::optional<SaidRank> ReadSaidRank(std::string_view log) {
-  const size_t end = log.rfind(kExplains);
+  const size_t end = log.rfind(base::kReportHeading);
   const size_t begin = end == std::string_view::npos ? end : log.rfind(": rank ", end);
   if (begin == std::string_view::npos) return std::nullopt;
   const std::string_view said = log.substr(begin + 7, end - begin - 7);  // "1 of 2"
@@ -418,7 +415,7 @@ std::string LastLines(std::string_view log) {
   }
   if (begin != std::string_view::npos) log.remove_prefix(begin + 1);
   // The launcher's explanation says all that is in the table above it.
-  const size_t explains = log.find(kExplains);
+  const size_t explains = log.find(base::kReportHeading);
   const size_t line = explains == std::string_view::npos ? explains : log.rfind('\n', explains);
   if (line != std::string_view::npos) log.remove_prefix(line + 1);
   return std::string(log);

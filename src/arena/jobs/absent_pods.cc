@@ -173,7 +173,7 @@ bool HadTooLittleMemory(const std::vector<text::Json>& events, const text::Json&
     return text::GetString(event, {"reason"}) == api::kOomKilled &&
            api::ReadEvent(event).last == api::ReadEvent(exit).last &&
            text::GetString(event, {"message"})
-               .starts_with(fmt::format("Error pod {} container {} ", pod, api::kContainerName));
+               .starts_with(api::ContainerErrorPrefix(pod, api::kContainerName));
   });
 }
 

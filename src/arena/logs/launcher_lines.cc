@@ -5,6 +5,8 @@
 
 #include "answers/finding.h"
 #include "answers/rule.h"
+#include "base/launcher_report.h"
+#include "base/strings.h"
 
 namespace arena {
 
@@ -26,19 +28,21 @@ bool AreMarked(const answers::Evidence& log) {
 }
 
 void AddReport(const answers::Evidence& log, answers::Rank& rank) {
-  constexpr std::string_view kWhy = "  why       : ";
   for (const answers::Rank& launcher : log.ranks) {
-    const auto why =
-        std::find_if(launcher.lines.begin(), launcher.lines.end(),
-                     [](const answers::Line& line) { return line.text.starts_with(kWhy); });
-    if (launcher.rank || why == launcher.lines.begin() || why == launcher.lines.end()) continue;
-    const std::string_view said = std::string_view(why->text).substr(kWhy.size());
+    const auto heading =
+        std::adjacent_find(launcher.lines.begin(), launcher.lines.end(),
+                           [](const answers::Line& line, const answers::Line& below) {
+                             return line.text.find(base::kReportHeading) != std::string::npos &&
+                                    base::Trim(below.text).starts_with(base::kReportWhy);
+                           });
+    if (launcher.rank || heading == launcher.lines.end()) continue;
+    const std::string_view said = base::Trim((heading + 1)->text).substr(base::kReportWhy.size());
     const bool is_raised =
         std::any_of(rank.lines.begin(), rank.lines.end(),
                     [said](const answers::Line& line) { return line.text == said; });
     const auto found = is_raised ? answers::FindInRank(rank) : std::nullopt;
     if (found && found->kind == answers::kUnknown) {
-      rank.lines.insert(rank.lines.end(), why - 1, why + 1);
+      rank.lines.insert(rank.lines.end(), heading, heading + 2);
       return;
     }
   }

@@ -1,5 +1,7 @@
 #include "arena/logs/launcher_report.h"
 
+#include "base/launcher_report.h"
+
 namespace arena {
 namespace {
 
@@ -9,7 +11,6 @@ constexpr std::string_view kBorder = "==========";
 constexpr int kBorders = 2;
 // A table has seven lines for each rank; anything longer is not a table.
 constexpr int kMostTableLines = 7 * 4096;
-constexpr std::string_view kFailedFirst = " failed first (local rank ";
 // The explanation begins each line with a label in a column: "  why       : ".
 constexpr size_t kLabelWidth = 12;
 
@@ -30,7 +31,7 @@ bool LauncherReport::Contains(std::string_view line) {
     borders_ = lines_ = 0;
     return true;
   }
-  if (line.find(kFailedFirst) != std::string_view::npos) {
+  if (line.find(base::kReportHeading) != std::string_view::npos) {
     part_ = Part::kExplanation;
     return true;
   }

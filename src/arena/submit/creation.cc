@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "api/job/training_summary.h"
 #include "api/names.h"
 #include "api/object.h"
@@ -41,6 +43,10 @@ std::vector<text::Json> RenderParts(const SubmitOptions& options, const Submissi
 const api::Resource& ResourceOf(const text::Json& object) {
   return *api::FindResourceByKind(text::GetString(object, {"apiVersion"}),
                                   text::GetString(object, {"kind"}));
+}
+
+base::Error OfCreating(const text::Json& object, const base::Error& why) {
+  return why.Wrap(fmt::format("create {} {}", ResourceOf(object).singular, api::Name(object)));
 }
 
 // Messages that Arena prints without another word (compat/arena.md 2.2).
@@ -196,12 +202,37 @@ base::Status Creation::ClearTheWay() {
 }
 
 base::Status Creation::CreateInSteps() {
+  TRY(CheckRights());
   TRY(CreateJob());
   base::Status status = SuitOldOperator();
   if (status) status = CreateParts();
   if (status) status = RemoveMark();
   if (!status) TakeBack();
   return status;
+}
+
+// All other errors can wait for the request itself.
+base::Status Creation::CheckRights() {
+  std::set<const api::Resource*> kinds;
+  std::vector<cluster::BatchWrite> writes;
+  for (const Part& part : parts_) {
+    if (!kinds.insert(part.resource).second) continue;
+    cluster::BatchWrite write;
+    write.resource = part.resource;
+    write.namespace_name = namespace_;
+    write.object = part.object;
+    write.dry_run = true;
+    writes.push_back(std::move(write));
+  }
+  const std::vector<base::Result<text::Json>> results = client_.Batch(writes);
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i] || results[i].error().code != Code::kPermissionDenied) continue;
+    // Who may not create the job either is told that.
+    const auto job = client_.Create(api::kPyTorchJobs, namespace_, wanted_, true);
+    const bool may = job || job.error().code != Code::kPermissionDenied;
+    return Fail(may ? OfCreating(writes[i].object, results[i].error()) : job.error());
+  }
+  return {};
 }
 
 text::Json Creation::OwnJob() const {
@@ -311,7 +342,7 @@ base::Status Creation::CreateParts() {
 base::Status Creation::Settle(Part& part, base::Error error) {
   const std::string name(api::Name(part.object));
   const auto in_context = [&](const base::Error& why) {
-    return Fail(why.Wrap(fmt::format("create {} {}", part.resource->singular, name)));
+    return Fail(OfCreating(part.object, why));
   };
   const bool is_taken = error.code == Code::kAlreadyExists;
   if (!IsUncertain(error) && !is_taken) {
@@ -376,10 +407,7 @@ base::Result<std::vector<text::Json>> Creation::DryRun() {
   for (const Part& part : parts_) {
     auto made = client_.Create(*part.resource, namespace_, part.object, true);
     if (!made && made.error().code == Code::kAlreadyExists) return Fail(InTheWay(part));
-    if (!made) {
-      return Fail(made.error().Wrap(
-          fmt::format("create {} {}", part.resource->singular, api::Name(part.object))));
-    }
+    if (!made) return Fail(OfCreating(part.object, made.error()));
     if (part.resource != &api::kSecrets) checked.push_back(std::move(*made));
   }
   return checked;

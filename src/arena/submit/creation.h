@@ -15,12 +15,14 @@ namespace arena {
 
 // Creates the objects of one job. The embedded cluster creates all of them in one write. On
 // Kubernetes there are steps, and if one fails the earlier ones are undone:
-//   1. the PyTorchJob    takes the name: of two simultaneous submissions only one can create it. It
+//   1. dry runs          of one object of each kind: a user who may not create it may not undo what
+//                        follows, either
+//   2. the PyTorchJob    takes the name: of two simultaneous submissions only one can create it. It
 //                        is marked (broken_submission.h), so that a broken-off submission is
 //                        noticed
-//   2. the others        together, owned by the job; pods wait for the Secret and the ConfigMaps
+//   3. the others        together, owned by the job; pods wait for the Secret and the ConfigMaps
 //                        that they mount
-//   3. the mark is removed
+//   4. the mark is removed
 // A request whose answer was lost may have been carried out; then looks up whether the existing
 // object is from this submission.
 class Creation {
@@ -57,6 +59,7 @@ class Creation {
   base::Status TryAtOnce();
   base::Status ClearTheWay();
   base::Status CreateInSteps();
+  base::Status CheckRights();
   base::Status CreateJob();
   base::Result<text::Json> CreateOrFindJob(const text::Json& job);
   base::Status SuitOldOperator();

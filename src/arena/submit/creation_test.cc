@@ -67,12 +67,17 @@ class CreationTest : public VerbTest, public testing::WithParamInterface<bool> {
     cluster_->refuse = [](const auto&) { return std::nullopt; };
     for (const auto& [collection, name] : Everything()) cluster_->Remove(collection, name);
   }
+  // The connection breaks before each request from number `first` on; requests that only ask do not
+  // count.
+  void RefuseFrom(int first) {
+    cluster_->refuse = [first, count = 0](const net::HttpRequest& request) mutable {
+      const bool breaks = !FakeCluster::IsDry(request) && count++ >= first;
+      return breaks ? std::optional(Refusal{0, "", ""}) : std::nullopt;
+    };
+  }
   // What a submitter that is killed before its request number `last` leaves.
   void CreateAndDie(int last) {
-    int count = 0;
-    cluster_->refuse = [&](const net::HttpRequest&) -> std::optional<Refusal> {
-      return count++ >= last ? std::optional(Refusal{0, "", ""}) : std::nullopt;
-    };
+    RefuseFrom(last);
     testing::internal::CaptureStderr();
     (void)Create(options_);
     testing::internal::GetCapturedStderr();
@@ -144,7 +149,8 @@ TEST_P(CreationTest, PartsThatAreLostWithTheirConnectionAreSentAgain) {
   int count = 0;
   cluster_->refuse = [&](const net::HttpRequest& request) -> std::optional<Refusal> {
     const bool is_of_job = request.target.find("/pytorchjobs") != std::string::npos;
-    if (is_of_job || ++count >= static_cast<int>(kObjects)) return std::nullopt;
+    const bool is_of_part = !is_of_job && !FakeCluster::IsDry(request);
+    if (!is_of_part || ++count >= static_cast<int>(kObjects)) return std::nullopt;
     return Refusal{0, "", ""};
   };
   const base::Status created = Create(options_);
@@ -154,10 +160,7 @@ TEST_P(CreationTest, PartsThatAreLostWithTheirConnectionAreSentAgain) {
 
 TEST_P(CreationTest, AServerThatGoesAwayIsSaidWithWhatMayBeLeft) {
   for (int last = 0; last < (GetParam() ? 1 : 3); ++last) {
-    int count = 0;
-    cluster_->refuse = [&](const net::HttpRequest&) -> std::optional<Refusal> {
-      return count++ >= last ? std::optional(Refusal{0, "", ""}) : std::nullopt;
-    };
+    RefuseFrom(last);
     testing::internal::CaptureStderr();
     const base::Status created = Create(options_);
     const std::string log = testing::internal::GetCapturedStderr();
@@ -174,13 +177,40 @@ TEST_P(CreationTest, AServerThatGoesAwayIsSaidWithWhatMayBeLeft) {
   }
 }
 
+// A user who may create jobs and nothing else could not remove an incomplete one.
+TEST_P(CreationTest, NothingIsBegunThatTheUserMayNotComplete) {
+  if (GetParam()) return;  // the embedded cluster makes all objects at once, or none
+  bool may_create_jobs = true;
+  cluster_->refuse = [&](const net::HttpRequest& request) -> std::optional<Refusal> {
+    const bool is_of_jobs = request.target.find("/pytorchjobs") != std::string::npos;
+    if (request.method == "POST" && is_of_jobs && may_create_jobs) return std::nullopt;
+    return Refusal{403, "Forbidden", is_of_jobs ? "no jobs" : "no others"};
+  };
+  EXPECT_EQ(Create(options_).error().message,
+            "create secret pt-git-sync: no others; the job pt was not created");
+  may_create_jobs = false;
+  EXPECT_EQ(Create(options_).error().message, "no jobs; the job pt was not created");
+  EXPECT_EQ(cluster_->ObjectCount(), 0u);
+}
+
+TEST_P(CreationTest, AUserWhoMayOnlyCreateGetsAWholeJob) {
+  cluster_->refuse = [](const net::HttpRequest& request) {
+    return request.method == "POST" ? std::nullopt
+                                    : std::optional(Refusal{403, "Forbidden", "not you"});
+  };
+  EXPECT_TRUE(Create(options_));
+  EXPECT_EQ(cluster_->ObjectCount(), kObjects);
+}
+
 // The job exists, and a user who may create jobs but not delete them is told so.
 TEST_P(CreationTest, AJobThatMayNotBeRemovedAgainIsSaidToBeLeft) {
-  if (GetParam()) return;  // the embedded cluster makes all objects at once, or none
+  if (GetParam()) return;
   cluster_->refuse = [](const net::HttpRequest& request) -> std::optional<Refusal> {
     const bool is_of_job = request.target.find("/pytorchjobs") != std::string::npos;
-    if (is_of_job && request.method != "DELETE") return std::nullopt;
-    return Refusal{403, "Forbidden", "not you"};
+    if (FakeCluster::IsDry(request) || (is_of_job && request.method != "DELETE")) {
+      return std::nullopt;
+    }
+    return Refusal{403, "Forbidden", "over quota"};
   };
   testing::internal::CaptureStderr();
   const base::Status created = Create(options_);

@@ -80,7 +80,10 @@ class FakeCluster : public cluster::Transport {
     const std::lock_guard lock(mutex_);
     return objects_.size();
   }
-  // "POST /api/v1/...", in order, without queries.
+  static bool IsDry(const net::HttpRequest& request) {
+    return request.target.find("dryRun=All") != std::string::npos;
+  }
+  // "POST /api/v1/...", in order, without queries and dry runs.
   std::vector<std::string> Writes() {
     const std::lock_guard lock(mutex_);
     return writes_;
@@ -97,7 +100,9 @@ class FakeCluster : public cluster::Transport {
     net::HttpResponse response;
     {
       const std::lock_guard lock(mutex_);
-      if (request.method != "GET") writes_.push_back(request.method + " " + path);
+      if (request.method != "GET" && !IsDry(request)) {
+        writes_.push_back(request.method + " " + path);
+      }
       response = Answer(request, path);
     }
     if (request.method != "GET" && response.status < 300) after_write(request.method, path);
@@ -317,8 +322,7 @@ class FakeCluster : public cluster::Transport {
     const auto it = objects_.find({collection, name});
     text::Json object = it == objects_.end() ? text::Json(text::Object{}) : it->second;
     text::MergePatch(object, *text::ParseJson(request.body));
-    const bool is_dry = request.target.find("dryRun=All") != std::string::npos;
-    if (is_dry || (it != objects_.end() && object == it->second)) return Success(object);
+    if (IsDry(request) || (it != objects_.end() && object == it->second)) return Success(object);
     return Success(Store(collection, std::move(object)));
   }
 
@@ -358,9 +362,7 @@ class FakeCluster : public cluster::Transport {
         return Failure(409, "AlreadyExists", "\"" + name + "\" already exists");
       }
       admit(object);
-      return request.target.find("dryRun=All") != std::string::npos
-                 ? Success(object)
-                 : Success(Store(path, std::move(object)));
+      return IsDry(request) ? Success(object) : Success(Store(path, std::move(object)));
     }
     const size_t slash = path.rfind('/');
     const std::string collection = path.substr(0, slash);

@@ -77,7 +77,7 @@ class Agent : private rendezvous::RendezvousEvents {
   void OnEnd(const rendezvous::End& end) override;
   void OnLease(std::optional<base::Duration> left) override;
   void OnProgress(const std::string& line) override;
-  void OnTold(const std::string& text) override;
+  void OnTold(int node_rank, const std::string& text) override;
   void SendFailureLater(const WorkerEnd& end);
   void SendFailure(const WorkerEnd& end, uint64_t generation);
   void OnNodeIdle();
@@ -155,7 +155,7 @@ class Agent : private rendezvous::RendezvousEvents {
   // Whether ranks run for which stalls are to be looked for here.
   bool LooksForStalls() const;
   void TellOwnEnd();
-  void TellNodes(NodeNews news);
+  void TellNodes(const NodeNews& news);
   // False unless all other nodes have told what their ranks do since it was last true.
   bool AddOthersLooks(std::vector<answers::RankLook>& looks);
   void AskOthers();

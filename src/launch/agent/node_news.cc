@@ -109,6 +109,10 @@ std::string ToAscii(std::string text) {
   return text;
 }
 
+std::string ForUser(const std::string& text, size_t most) {
+  return base::OneLine(ToAscii(text), most);
+}
+
 // Adds ranks whose text does not fit to `left_out`.
 text::Array Encode(const std::map<int, std::string>& texts, size_t most, std::set<int>& left_out) {
   text::Array list;
@@ -168,7 +172,7 @@ bool Read(const text::Json& value, std::map<int, KernelSleep>& to) {
         const bool is_sleep =
             ReadMember(item, "pid", sleep.pid) && ReadMember(item, "text", sleep.text) &&
             ReadMember(item, "rest", sleep.is_rest) && ReadMember(item, "server", sleep.is_server);
-        sleep.text = base::OneLine(sleep.text, kLongestWords);
+        sleep.text = ForUser(sleep.text, kLongestWords);
         return is_sleep;
       });
 }
@@ -183,7 +187,7 @@ bool Read(const text::Json& value, Testimony& to) {
   }
   // They reach terminals.
   for (auto* const texts : {&to.unanswered, &to.lines}) {
-    for (auto& [rank, text] : *texts) text = base::OneLine(text, kLongestWords);
+    for (auto& [rank, text] : *texts) text = ForUser(text, kLongestWords);
   }
   return true;
 }
@@ -195,8 +199,7 @@ bool Read(const text::Json& value, std::vector<RankLook>& to) {
 }
 
 bool Read(const text::Json& value, NodeNews& to) {
-  if (!value.is_object() || text::Find(value, {"node"}) == nullptr) return false;
-  return ReadMember(value, "node", to.node) && ReadMember(value, "looks", to.looks) &&
+  return value.is_object() && ReadMember(value, "looks", to.looks) &&
          ReadMember(value, "testimony", to.testimony) &&
          ReadMember(value, "question", to.question) && ReadMember(value, "line", to.line) &&
          ReadMember(value, "over", to.is_over) && ReadMember(value, "killed", to.killed) &&
@@ -206,13 +209,13 @@ bool Read(const text::Json& value, NodeNews& to) {
 }  // namespace
 
 std::string EncodeNews(const NodeNews& news) {
-  text::Object object{{"node", news.node}};
+  text::Object object;
   text::Array looks;
   for (const RankLook& look : news.looks) looks.push_back(Encode(look));
   if (!looks.empty()) object["looks"] = std::move(looks);
   if (news.testimony) object["testimony"] = Encode(*news.testimony);
   if (news.question) object["question"] = *news.question;
-  if (!news.line.empty()) object["line"] = ToAscii(base::OneLine(news.line, kLongestLine));
+  if (!news.line.empty()) object["line"] = ForUser(news.line, kLongestLine);
   if (news.is_over) object["over"] = true;
   if (news.killed) object["killed"] = Encode(*news.killed);
   if (news.is_final) object["final"] = true;
@@ -225,7 +228,7 @@ base::Result<NodeNews> DecodeNews(std::string_view text) {
   if (!Read(value, news)) {
     return base::Fail(base::Code::kInvalidArgument, "not the news of a node");
   }
-  news.line = base::OneLine(news.line, kLongestLine);
+  news.line = ForUser(news.line, kLongestLine);
   return news;
 }
 

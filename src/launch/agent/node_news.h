@@ -13,7 +13,6 @@
 namespace launch {
 
 struct NodeNews {
-  int node = 0;  // the sender's node rank
   std::vector<answers::RankLook> looks;
   std::optional<answers::StallWatch::Testimony> testimony;
   // Of the host it asks for the testimony, and the answer repeats it.
@@ -30,8 +29,7 @@ struct NodeNews {
 // At most Rendezvous::kLongestTold bytes. Says of which ranks it has left something out
 // (Testimony::cut, mute).
 std::string EncodeNews(const NodeNews& news);
-// An error if any part is malformed. What a user may read is one line each, without control
-// characters.
+// An error if any part is malformed. What a user may read is one line each, of printable ASCII.
 base::Result<NodeNews> DecodeNews(std::string_view text);
 // Whether it speaks of ranks of the node with `nproc` ranks from `first_rank` on alone, and its
 // looks are those of all of them.

@@ -9,7 +9,6 @@ namespace {
 
 TEST(NodeNews, SurvivesTheWay) {
   NodeNews news;
-  news.node = 2;
   news.looks = {{4, 4711, false, false, {'S', 7, 8, 9, 10}}, {5, 0, true}};
   news.testimony.emplace();
   news.testimony->dumps = {{4, "Thread 0x1\n  File \"a.py\", line 3 in f\n"}};
@@ -25,7 +24,6 @@ TEST(NodeNews, SurvivesTheWay) {
   news.is_final = true;
   auto read = DecodeNews(EncodeNews(news));
   ASSERT_TRUE(read);
-  EXPECT_EQ(read->node, 2);
   ASSERT_EQ(read->looks.size(), 2u);
   EXPECT_EQ(read->looks[0].pid, 4711);
   EXPECT_EQ(read->looks[0].activity.state, 'S');
@@ -85,23 +83,20 @@ TEST(NodeNews, TextThatIsNoUtf8DoesNotSpoilTheRest) {
 }
 
 TEST(NodeNews, GarbageIsAnError) {
-  EXPECT_TRUE(DecodeNews(R"({"node":1,"looks":[[1,2,false,"S",5,6,7,8]]})"));
+  EXPECT_TRUE(DecodeNews(R"({"looks":[[1,2,false,"S",5,6,7,8]]})"));
   for (const char* const text :
-       {"{", "[]", "{}", R"({"node":-1})", R"({"node":4294967296})", R"({"node":1,"looks":{}})",
-        R"({"node":1,"looks":[1]})", R"({"node":1,"looks":[[1]]})",
-        R"({"node":1,"looks":[[1,2,false,"S","5",6,7,8]]})",
-        R"({"node":1,"looks":[[4294967297,2,false,"S",5,6,7,8]]})",
-        R"({"node":1,"looks":[[1,2,false,"S",5,-6,7,8]]})", R"({"node":1,"question":"a"})",
-        R"({"node":1,"killed":4})", R"({"node":1,"testimony":1})",
-        R"({"node":1,"testimony":{"dumps":[[1]]}})",
-        R"({"node":1,"testimony":{"dumps":[["a","b"]]}})",
-        R"({"node":1,"testimony":{"mute":[-1]}})", R"({"node":1,"testimony":{"kernel":[1]}})",
-        R"({"node":1,"testimony":{"kernel":[{"pid":1}]}})"}) {
+       {"{", "[]", R"({"looks":{}})", R"({"looks":[1]})", R"({"looks":[[1]]})",
+        R"({"looks":[[1,2,false,"S","5",6,7,8]]})",
+        R"({"looks":[[4294967297,2,false,"S",5,6,7,8]]})",
+        R"({"looks":[[1,2,false,"S",5,-6,7,8]]})", R"({"question":"a"})", R"({"killed":4})",
+        R"({"testimony":1})", R"({"testimony":{"dumps":[[1]]}})",
+        R"({"testimony":{"dumps":[["a","b"]]}})", R"({"testimony":{"mute":[-1]}})",
+        R"({"testimony":{"kernel":[1]}})", R"({"testimony":{"kernel":[{"pid":1}]}})"}) {
     EXPECT_FALSE(DecodeNews(text)) << text;
   }
 }
 
-TEST(NodeNews, WhatAUserMayReadIsOneLineWithoutControlCharacters) {
+TEST(NodeNews, WhatAUserMayReadIsOneLineOfPrintableAscii) {
   NodeNews news;
   news.testimony.emplace();
   news.testimony->unanswered = {{0, "a\x1b[2Jb\nc"}};
@@ -113,7 +108,8 @@ TEST(NodeNews, WhatAUserMayReadIsOneLineWithoutControlCharacters) {
                                   read->testimony->kernel.at(0).text}) {
     EXPECT_EQ(text, "ab c");
   }
-  EXPECT_EQ(DecodeNews(R"({"node":0,"line":"a\u001b[2J\nb"})")->line, "a b");
+  EXPECT_EQ(DecodeNews(R"({"line":"a\u001b[2J\nb"})")->line, "a b");
+  EXPECT_EQ(DecodeNews(R"({"line":"a\u009b2Jb"})")->line, "a??2Jb");
 }
 
 TEST(NodeNews, ANodeSpeaksOfItsOwnRanksAlone) {

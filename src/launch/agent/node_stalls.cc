@@ -46,7 +46,7 @@ void Agent::TellOwnEnd() {
   if (IsJudge()) return LookForStallsLater(kBetweenLooks);
   NodeNews news;
   news.looks = OwnLooks();
-  TellNodes(std::move(news));
+  TellNodes(news);
 }
 
 bool Agent::Told::HasEnded() const {
@@ -55,10 +55,8 @@ bool Agent::Told::HasEnded() const {
                      [](const answers::RankLook& look) { return look.has_ended; });
 }
 
-void Agent::TellNodes(NodeNews news) {
-  if (!SharesStalls()) return;
-  news.node = assignment_->self;
-  rendezvous_->Tell(assignment_->generation, EncodeNews(news));
+void Agent::TellNodes(const NodeNews& news) {
+  if (SharesStalls()) rendezvous_->Tell(assignment_->generation, EncodeNews(news));
 }
 
 // An old look again would seem to say that the rank has not moved since.
@@ -79,7 +77,7 @@ void Agent::AskOthers() {
   for (auto& [node, told] : told_) told.testimony.reset();
   NodeNews question;
   question.question = ++question_;
-  TellNodes(std::move(question));
+  TellNodes(question);
 }
 
 // Without a node's answer its ranks would seem to be silent.
@@ -114,7 +112,7 @@ void Agent::SayToAll(const std::string& text, bool is_over) {
   NodeNews news;
   news.line = text;
   news.is_over = is_over;
-  TellNodes(std::move(news));
+  TellNodes(news);
 }
 
 std::string Agent::SayWithNodes(const answers::Stall& stall) const {
@@ -149,7 +147,7 @@ void Agent::EndStalledOfNodes(const std::vector<answers::RankLook>& looks) {
   news.killed = *std::find_if(looks.begin(), looks.end(),
                               [rank](const auto& look) { return look.rank == *rank; });
   news.is_final = is_final;
-  TellNodes(std::move(news));
+  TellNodes(news);
 }
 
 bool Agent::KillStalled(int rank, const std::string& said, bool is_final) {
@@ -164,15 +162,15 @@ bool Agent::KillStalled(int rank, const std::string& said, bool is_final) {
   return true;
 }
 
-void Agent::OnTold(const std::string& text) {
+void Agent::OnTold(int node_rank, const std::string& text) {
   auto news = DecodeNews(text);
   if (!news || !SharesStalls()) return;
   // Even before its own ranks run: those of the other may have ended by then.
   if (rendezvous_->is_host()) {
-    if (static_cast<size_t>(news->node) >= assignment_->nodes.size()) return;
-    const rendezvous::Node& node = assignment_->nodes[static_cast<size_t>(news->node)];
-    if (news->node == assignment_->self || !IsOf(*news, node.first_rank, node.nproc)) return;
-    Told& told = told_[news->node];
+    if (static_cast<size_t>(node_rank) >= assignment_->nodes.size()) return;
+    const rendezvous::Node& node = assignment_->nodes[static_cast<size_t>(node_rank)];
+    if (!IsOf(*news, node.first_rank, node.nproc)) return;
+    Told& told = told_[node_rank];
     if (news->testimony && news->question == question_) {
       told.testimony = std::move(news->testimony);
     }
@@ -204,7 +202,7 @@ void Agent::OnTold(const std::string& text) {
     NodeNews answer;
     answer.question = question;
     answer.testimony = std::move(testimony);
-    TellNodes(std::move(answer));
+    TellNodes(answer);
     LookForStallsLater(kBetweenLooks);
   });
 }

@@ -111,7 +111,7 @@ void Agent::LookForStalls() {
   if (!IsJudge()) {
     NodeNews news;
     news.looks = own;
-    TellNodes(std::move(news));
+    TellNodes(news);
   } else if (AddOthersLooks(looks)) {
     asked_at_ = clock_.Steady();
     asks = stall_watch_->See(asked_at_, looks);

@@ -9,6 +9,7 @@
 #include "answers/files/read_log.h"
 #include "answers/finding.h"
 #include "answers/stall/stall.h"
+#include "base/launcher_report.h"
 #include "base/machine/signal_name.h"
 #include "base/strings.h"
 #include "launch/failure/failure_report.h"
@@ -287,10 +288,11 @@ Explanation Explain(const Failure& root, const FailureContext& context) {
 std::string ExplainText(const std::vector<Failure>& failures, const FailureContext& context) {
   const Failure& root = failures[FindRootCause(failures)];
   const Explanation explanation = Explain(root, context);
-  std::string text = fmt::format("{}: rank {} of {} failed first (local rank {}, {}host {})\n",
-                                 context.title, root.rank, context.world_size, root.local_rank,
+  std::string text = fmt::format("{}: rank {} of {}{}{}, {}host {})\n", context.title, root.rank,
+                                 context.world_size, base::kReportHeading, root.local_rank,
                                  root.pid == 0 ? "" : fmt::format("pid {}, ", root.pid), root.host);
-  text += fmt::format("  why       : {}\n", base::OneLine(explanation.cause, kLongestCause));
+  text +=
+      fmt::format("  {}{}\n", base::kReportWhy, base::OneLine(explanation.cause, kLongestCause));
   if (!root.crash.empty()) text += fmt::format("  where     : {}\n", root.crash);
   for (size_t i = 0; i < explanation.evidence.size(); ++i) {
     text +=

@@ -18,6 +18,9 @@ constexpr uint32_t kMaxFrame = 16 << 20;
 constexpr uint32_t kMaxFrameBeforeProof = 4096;
 constexpr size_t kTagBytes = sizeof(base::Digest);
 constexpr size_t kReadBytes = 64 << 10;
+constexpr std::string_view kAnyAgent = "muster-rdzv ";  // begins kAgentMagic of any version
+constexpr const char* kOtherVersion =
+    "another version of muster runs there, and every node needs the same";
 
 std::string NewNonce() {
   std::string nonce(kNonceBytes, '\0');
@@ -65,7 +68,7 @@ void AgentLink::Start(std::string_view received) {
   hello.flag = !token_.empty();
   hello.text = own_nonce_;
   if (!loop_.Watch(fd_.get(), EPOLLIN, [this](uint32_t events) { OnReady(events); })) {
-    return Lost(false, "epoll refuses the connection");
+    return Lost({.why = "epoll refuses the connection"});
   }
   input_ = received;
   const std::shared_ptr<bool> alive = is_alive_;
@@ -73,11 +76,11 @@ void AgentLink::Start(std::string_view received) {
   if (*alive && fd_) Consume();
 }
 
-void AgentLink::Lost(bool has_died, const std::string& why, bool is_refused) {
+void AgentLink::Lost(const Closed& closed) {
   if (!fd_) return;
   Close();
   const auto on_closed = callbacks_.on_closed;
-  if (on_closed) on_closed({has_died, is_refused, why});
+  if (on_closed) on_closed(closed);
 }
 
 void AgentLink::OnReady(uint32_t events) {
@@ -91,9 +94,9 @@ void AgentLink::Read() {
   const ssize_t got = ::read(fd_.get(), buffer.data(), buffer.size());
   if (got < 0) {
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return;
-    return Lost(false, std::string("the connection broke: ") + std::strerror(errno));
+    return Lost({.why = std::string("the connection broke: ") + std::strerror(errno)});
   }
-  if (got == 0) return Lost(true, "the other side closed the connection");
+  if (got == 0) return Lost({.has_died = true, .why = "the other side closed the connection"});
   if (is_closing_) return;
   input_.append(buffer.data(), static_cast<size_t>(got));
   Consume();
@@ -103,7 +106,10 @@ void AgentLink::Consume() {
   if (!has_magic_) {
     const size_t known = std::min(input_.size(), kAgentMagic.size());
     if (input_.compare(0, known, kAgentMagic.substr(0, known)) != 0) {
-      return Lost(false, "the other side is not a muster agent of this version", true);
+      const bool is_other_version = input_.starts_with(kAnyAgent);
+      return Lost({.is_refused = true,
+                   .is_other_version = is_other_version,
+                   .why = is_other_version ? kOtherVersion : "the other side is no muster agent"});
     }
     if (known < kAgentMagic.size()) return;
     input_.erase(0, known);
@@ -120,7 +126,7 @@ bool AgentLink::ConsumeFrame() {
   if (input_.size() < sizeof size) return false;
   std::memcpy(&size, input_.data(), sizeof size);
   if (size > (is_ready_ ? kMaxFrame : kMaxFrameBeforeProof)) {
-    Lost(false, "the other side sent an invalid message");
+    Lost({.why = "the other side sent an invalid message"});
     return false;
   }
   const size_t tag = is_authenticated_ ? kTagBytes : 0;
@@ -131,14 +137,14 @@ bool AgentLink::ConsumeFrame() {
     const base::Digest expected = TagOf(sender, received_++, body);
     if (!base::SameDigest(base::ViewOf(expected),
                           std::string_view(input_).substr(sizeof size + size, tag))) {
-      Lost(false, "a message was changed in transit");
+      Lost({.why = "a message was changed in transit"});
       return false;
     }
   }
   input_.erase(0, sizeof size + size + tag);
   const base::Result<AgentMessage> message = DecodeMessage(body);
   if (!message) {
-    Lost(false, message.error().message);
+    Lost({.why = message.error().message});
     return false;
   }
   OnMessage(*message);
@@ -147,22 +153,22 @@ bool AgentLink::ConsumeFrame() {
 
 void AgentLink::OnMessage(const AgentMessage& message) {
   using Type = AgentMessage::Type;
-  if (message.type == Type::kRefused) return Lost(false, message.text, true);
+  if (message.type == Type::kRefused) return Lost({.is_refused = true, .why = message.text});
   if (is_ready_) {
     if (message.type == Type::kHello || message.type == Type::kProof) {
-      return Lost(false, "the other side sent a message out of turn");
+      return Lost({.why = "the other side sent a message out of turn"});
     }
     const auto on_message = callbacks_.on_message;
     return on_message(message);
   }
   if (message.type == Type::kHello && peer_nonce_.empty()) return OnHello(message);
   if (message.type == Type::kProof && !peer_nonce_.empty()) return OnProof(message);
-  Lost(false, "the other side sent a message out of turn");
+  Lost({.why = "the other side sent a message out of turn"});
 }
 
 void AgentLink::OnHello(const AgentMessage& message) {
   if (message.text.size() != kNonceBytes || message.text == own_nonce_) {
-    return Lost(false, "the other side sent no nonce");
+    return Lost({.why = "the other side sent no nonce"});
   }
   peer_nonce_ = message.text;
   if (message.flag == token_.empty()) {
@@ -174,7 +180,7 @@ void AgentLink::OnHello(const AgentMessage& message) {
       return Refuse(ours ? "the job asks for a token: give --rdzv-conf token="
                          : "this node has a token (--rdzv-conf token=), the host has none");
     }
-    return Lost(false, why, true);
+    return Lost({.is_refused = true, .why = why});
   }
   const std::string agent = side_ == Side::kAgent ? own_nonce_ : peer_nonce_;
   const std::string authority = side_ == Side::kAgent ? peer_nonce_ : own_nonce_;
@@ -192,7 +198,7 @@ void AgentLink::OnProof(const AgentMessage& message) {
   const Side sender = side_ == Side::kAgent ? Side::kAuthority : Side::kAgent;
   if (!token_.empty() && !base::SameDigest(base::ViewOf(ProofOf(sender)), message.text)) {
     const std::string why = "the token (--rdzv-conf token=) differs from the job's";
-    return side_ == Side::kAuthority ? Refuse(why) : Lost(false, why, true);
+    return side_ == Side::kAuthority ? Refuse(why) : Lost({.is_refused = true, .why = why});
   }
   const std::shared_ptr<bool> alive = is_alive_;
   if (side_ == Side::kAuthority) {
@@ -258,7 +264,7 @@ void AgentLink::Flush() {
                         [this](uint32_t events) { OnReady(events); });
       return;
     case OutputQueue::Flushed::kBroken:
-      return Lost(false, "the connection broke");
+      return Lost({.why = "the connection broke"});
   }
 }
 

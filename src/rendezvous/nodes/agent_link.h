@@ -21,9 +21,10 @@ class AgentLink {
  public:
   enum class Side { kAgent, kAuthority };
   struct Closed {
-    bool has_died = false;    // the peer's kernel closed the connection
-    bool is_refused = false;  // trying again will not help
-    std::string why;          // for the user
+    bool has_died = false;          // the peer's kernel closed the connection
+    bool is_refused = false;        // trying again will not help
+    bool is_other_version = false;  // a muster agent, but not of this version
+    std::string why;                // for the user
   };
   struct Callbacks {
     // The challenge has been passed: messages may be sent.
@@ -63,7 +64,7 @@ class AgentLink {
   void OnProof(const AgentMessage& message);
   void SendFrame(const AgentMessage& message);
   void Flush();
-  void Lost(bool has_died, const std::string& why, bool is_refused = false);
+  void Lost(const Closed& closed);
   base::Digest ProofOf(Side side) const;
   base::Digest TagOf(Side sender, uint64_t number, std::string_view body) const;
 

@@ -194,6 +194,7 @@ void FieldsOfMessage(Io& io, M& message) {
       return FieldsOfEnd(io, message.end);
     case Type::kTell:
       io.Number(message.generation);
+      io.Number(message.node_rank);
       return io.Text(message.text);
   }
 }
@@ -224,6 +225,8 @@ bool HasMeaning(const AgentMessage& message) {
       return message.request.min_nodes > 0 && message.request.nproc > 0 &&
              message.request.min_nodes <= message.request.max_nodes &&
              (!message.request.former || HasMeaning(*message.request.former));
+    case Type::kTell:
+      return message.node_rank >= 0;
     default:
       return true;
   }

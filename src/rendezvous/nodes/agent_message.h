@@ -12,7 +12,7 @@
 namespace rendezvous {
 
 // The first bytes of a connection, from either side. No TCPStore client begins with them.
-inline constexpr std::string_view kAgentMagic = "muster-rdzv 6\n";
+inline constexpr std::string_view kAgentMagic = "muster-rdzv 7\n";
 inline constexpr size_t kNonceBytes = 32;
 
 struct AgentMessage {
@@ -30,13 +30,15 @@ struct AgentMessage {
     kStop,       // authority: generation, reason, failure
     kEnd,        // authority: end
     kProgress,   // authority: text
-    kTell,       // both: generation, text; from the host's agent to all others, or from one to it
+    kTell,       // both: generation, text; from the host's agent to all others, or from one to it;
+                 // node_rank of the sender, which the authority sets
   };
   Type type = Type::kHeartbeat;
   bool flag = false;
   NodeId node = 0;
   NodeRequest request;
   uint64_t generation = 0;
+  int node_rank = 0;
   StopReason reason = StopReason::kWorkerFailed;
   std::optional<Failure> failure;
   Assignment assignment;

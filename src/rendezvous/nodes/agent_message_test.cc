@@ -47,6 +47,7 @@ AgentMessage TellMessage() {
   AgentMessage message;
   message.type = AgentMessage::Type::kTell;
   message.generation = 3;
+  message.node_rank = 2;
   message.text = "news";
   return message;
 }
@@ -68,7 +69,9 @@ TEST(AgentMessage, SurvivesTheWay) {
   EXPECT_TRUE(failure->is_final);
   EXPECT_TRUE(failure->has_stalled);
   EXPECT_FALSE(failure->was_out_of_memory);
-  EXPECT_EQ(DecodeMessage(EncodeMessage(TellMessage()))->text, "news");
+  const auto tell = DecodeMessage(EncodeMessage(TellMessage()));
+  EXPECT_EQ(tell->text, "news");
+  EXPECT_EQ(tell->node_rank, 2);
   const auto join = DecodeMessage(EncodeMessage(JoinMessage()));
   EXPECT_EQ(join->request.node_rank, 1);
   EXPECT_TRUE(join->request.can_host);
@@ -99,6 +102,9 @@ TEST(AgentMessage, CutOrAlteredIsAnError) {
   AgentMessage start = StartMessage();
   start.assignment.self = 2;
   EXPECT_FALSE(DecodeMessage(EncodeMessage(start)));
+  AgentMessage tell = TellMessage();
+  tell.node_rank = -1;
+  EXPECT_FALSE(DecodeMessage(EncodeMessage(tell)));
   EXPECT_FALSE(DecodeMessage(std::string("\x63", 1)));
 }
 

@@ -34,7 +34,6 @@ AuthorityServer::~AuthorityServer() {
 }
 
 void AuthorityServer::Adopt(base::Fd fd, const Endpoint& peer_address, std::string_view received) {
-  (void)peer_address;
   const uint64_t id = next_id_++;
   const auto peer = std::make_shared<Peer>();
   peer->id = id;
@@ -42,8 +41,11 @@ void AuthorityServer::Adopt(base::Fd fd, const Endpoint& peer_address, std::stri
   callbacks.on_message = [this, raw = peer.get()](const AgentMessage& message) {
     OnMessage(*raw, message);
   };
-  callbacks.on_closed = [this, id](const AgentLink::Closed& closed) {
+  callbacks.on_closed = [this, id, peer_address](const AgentLink::Closed& closed) {
     OnClosed(id, closed.has_died);
+    if (closed.is_other_version) {
+      NoteStranger("a node at " + peer_address.address + " was refused: " + closed.why);
+    }
   };
   peer->link = std::make_unique<AgentLink>(loop_, std::move(fd), AgentLink::Side::kAuthority,
                                            config_.token, std::move(callbacks));
@@ -101,8 +103,10 @@ void AuthorityServer::OnMessage(Peer& peer, const AgentMessage& message) {
   }
 }
 
-void AuthorityServer::Relay(const Peer& from, const AgentMessage& message) {
-  if (message.generation != membership_.generation() || !membership_.Runs(from.node)) return;
+void AuthorityServer::Relay(const Peer& from, AgentMessage message) {
+  const auto node_rank = membership_.NodeRankOf(from.node);
+  if (message.generation != membership_.generation() || !node_rank) return;
+  message.node_rank = *node_rank;
   const bool is_from_host = from.node == config_.host;
   std::vector<NodeId> to;
   for (const auto& [node, id] : peer_of_node_) {
@@ -187,19 +191,21 @@ void AuthorityServer::Send(Peer& peer, const Decision& decision) {
 // Only once the host's agent is there to show it.
 void AuthorityServer::ReportStrangers() {
   if (Of(config_.host) == nullptr) return;
-  for (auto& [address, is_reported] : strangers_) {
-    if (std::exchange(is_reported, true)) continue;
-    Carry(membership_.Announce(address + " uses the workers' store but is not a worker of this "
-                                         "job; is torchrun running there? Start "
-                                         "every node with the same launcher"));
+  for (auto& [line, is_reported] : strangers_) {
+    if (!std::exchange(is_reported, true)) Carry(membership_.Announce(line));
   }
+}
+
+void AuthorityServer::NoteStranger(std::string line) {
+  if (strangers_.size() < kMostStrangers) strangers_.try_emplace(std::move(line), false);
+  ReportStrangers();
 }
 
 void AuthorityServer::NoteStoreClient(const std::string& address, bool is_torchrun) {
   if (!is_torchrun && membership_.generation() > 0) return;
-  if (strangers_.size() == kMostStrangers && !strangers_.contains(address)) return;
-  strangers_.try_emplace(address, false);
-  ReportStrangers();
+  NoteStranger(address +
+               " uses the workers' store but is not a worker of this job; is torchrun running "
+               "there? Start every node with the same launcher");
 }
 
 void AuthorityServer::Schedule() {

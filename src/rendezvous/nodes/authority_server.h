@@ -49,11 +49,12 @@ class AuthorityServer {
   void OnClosed(uint64_t id, bool has_died);
   void Carry(Decisions decisions);
   void Send(Peer& peer, const Decision& decision);
-  void Relay(const Peer& from, const AgentMessage& message);
+  void Relay(const Peer& from, AgentMessage message);
   Peer* Of(NodeId node);
   void Drop(uint64_t id);
   void Schedule();
   void CallIfAlone();
+  void NoteStranger(std::string line);
   void ReportStrangers();
 
   process::EventLoop& loop_;
@@ -68,7 +69,7 @@ class AuthorityServer {
   process::EventLoop::TimerId timer_ = 0;
   std::function<void()> when_alone_;
   std::deque<Decision> pending_;
-  std::map<std::string, bool> strangers_;  // by address; whether it was reported
+  std::map<std::string, bool> strangers_;  // what is said of each, and whether it was
   bool is_carrying_ = false;
 };
 

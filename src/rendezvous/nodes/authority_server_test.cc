@@ -1,5 +1,6 @@
 #include "rendezvous/nodes/authority_server.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
@@ -28,7 +29,9 @@ class Caller {
     callbacks.on_message = [this](const AgentMessage& message) {
       if (message.type == AgentMessage::Type::kStart) ++starts_;
       if (message.type == AgentMessage::Type::kStop) ++stops_;
-      if (message.type == AgentMessage::Type::kTell) told_ += message.text;
+      if (message.type == AgentMessage::Type::kTell) {
+        told_ += fmt::format("{}: {} ", message.node_rank, message.text);
+      }
       if (message.type == AgentMessage::Type::kHeartbeat) has_answer_ = true;
       loop_.Stop();
     };
@@ -50,10 +53,11 @@ class Caller {
     join.request = request;
     link_->Send(join);
   }
-  void Tell(uint64_t generation, const std::string& text) {
+  void Tell(uint64_t generation, const std::string& text, int node_rank = 0) {
     AgentMessage tell;
     tell.type = AgentMessage::Type::kTell;
     tell.generation = generation;
+    tell.node_rank = node_rank;
     tell.text = text;
     link_->Send(tell);
   }
@@ -119,14 +123,34 @@ TEST(AuthorityServer, WhoIsNoNodeOfTheRunningGenerationTellsTheHostNothing) {
   other.Join(config.job);
   while (host.starts() == 0 || other.starts() == 0) ASSERT_TRUE(loop->Run());
   late.Join(config.job);
-  late.Tell(1, "late ");
+  late.Tell(1, "late");
   late.AwaitAnswer();
-  other.Tell(1, "known ");
+  other.Tell(1, "known");
   const std::string longest(Rendezvous::kLongestTold, 'a');
   other.Tell(1, longest);
   other.AwaitAnswer();
   host.AwaitAnswer();
-  EXPECT_EQ(host.told(), "known " + longest);
+  EXPECT_EQ(host.told(), "1: known 1: " + longest + " ");
+}
+
+TEST(AuthorityServer, ANodeCannotSpeakForAnother) {
+  const auto loop = std::move(*process::EventLoop::Create(base::SystemClock()));
+  AuthorityConfig config;
+  config.job.host = "a";
+  config.job.min_nodes = config.job.max_nodes = 3;
+  config.host = kNode;
+  AuthorityServer authority(*loop, base::SystemClock(), config, [] {});
+  Caller host(*loop, authority);
+  Caller second(*loop, authority, kNode + 1);
+  Caller third(*loop, authority, kNode + 2);
+  for (Caller* const caller : {&host, &second, &third}) {
+    caller->Join(config.job);
+    caller->AwaitAnswer();
+  }
+  third.Tell(1, "of the second", 1);
+  third.AwaitAnswer();
+  host.AwaitAnswer();
+  EXPECT_EQ(host.told(), "2: of the second ");
 }
 
 }  // namespace

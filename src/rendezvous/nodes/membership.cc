@@ -85,10 +85,11 @@ Membership::Member* Membership::Of(NodeId node, uint64_t generation) {
   return found == members_.end() || generation != generation_ ? nullptr : &found->second;
 }
 
-bool Membership::Runs(NodeId node) const {
+std::optional<int> Membership::NodeRankOf(NodeId node) const {
   const auto found = members_.find(node);
-  return found != members_.end() &&
-         (found->second.state == State::kRunning || found->second.state == State::kDone);
+  const bool runs = found != members_.end() &&
+                    (found->second.state == State::kRunning || found->second.state == State::kDone);
+  return runs ? std::optional(found->second.last_rank) : std::nullopt;
 }
 
 void Membership::Progress(const std::string& line, Decisions& out) {

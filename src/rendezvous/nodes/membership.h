@@ -74,8 +74,9 @@ class Membership {
   std::optional<Moment> NextDeadline() const;
   bool has_ended() const { return phase_ == Phase::kEnded; }
   uint64_t generation() const { return generation_; }
-  // Whether the node's workers run, or have succeeded, in the present generation.
-  bool Runs(NodeId node) const;
+  // Its node rank in the present generation; nullopt unless its workers run there, or have
+  // succeeded.
+  std::optional<int> NodeRankOf(NodeId node) const;
   int restart_count() const { return restart_count_; }
 
  private:

@@ -400,7 +400,9 @@ void Rendezvous::Impl::OnMessage(const AgentMessage& message) {
     case Type::kProgress:
       return events_.OnProgress(message.text);
     case Type::kTell:
-      if (running_ != 0 && message.generation == running_) events_.OnTold(message.text);
+      if (running_ != 0 && message.generation == running_) {
+        events_.OnTold(message.node_rank, message.text);
+      }
       return;
     default:
       return;

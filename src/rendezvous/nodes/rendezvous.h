@@ -63,8 +63,9 @@ class RendezvousEvents {
   // guardian that can end them while the agent itself cannot must do so then, before the other
   // nodes go on. Nullopt: no workers run that others wait for.
   virtual void OnLease(std::optional<base::Duration> left) { (void)left; }
-  // What another agent of the running generation has told (Rendezvous::Tell).
-  virtual void OnTold(const std::string& text) { (void)text; }
+  // What the agent of the node with that rank in the running generation has told
+  // (Rendezvous::Tell).
+  virtual void OnTold(int node_rank, const std::string& text) { (void)node_rank, (void)text; }
   // A line on stderr for a user who waits: "waiting for nodes: 1 of 2 have joined (12 s)".
   virtual void OnProgress(const std::string& line) = 0;
 };

@@ -51,8 +51,8 @@ class TestNode : public RendezvousEvents {
     progress_ += line + "\n";
     loop_.Stop();
   }
-  void OnTold(const std::string& text) override {
-    log_ += "told " + text + " ";
+  void OnTold(int node_rank, const std::string& text) override {
+    log_ += fmt::format("told {} by {} ", text, node_rank);
     loop_.Stop();
   }
 
@@ -377,13 +377,16 @@ TEST_F(RendezvousTest, TheHostTellsAllOthersAndEachOfThemTheHost) {
   RunUntil([&] { return !a.log().empty() && !b.log().empty() && !c.log().empty(); });
   const std::string started = a.log();
   b.rendezvous().Tell(1, "up");
-  RunUntilLog(a, started + "told up ");
+  std::string told = started + fmt::format("told up by {} ", b.assignment().self);
+  RunUntilLog(a, told);
   a.rendezvous().Tell(1, "down");
-  RunUntil([&] { return b.log().ends_with("told down ") && c.log().ends_with("told down "); });
+  const std::string down = fmt::format("told down by {} ", a.assignment().self);
+  RunUntil([&] { return b.log().ends_with(down) && c.log().ends_with(down); });
   // Of another generation: it is dropped, and what follows arrives.
   c.rendezvous().Tell(2, "early");
   c.rendezvous().Tell(1, "late");
-  RunUntilLog(a, started + "told up told late ");
+  told += fmt::format("told late by {} ", c.assignment().self);
+  RunUntilLog(a, told);
 }
 
 TEST_F(RendezvousTest, WhoWaitsLearnsForWhom) {
@@ -461,6 +464,42 @@ TEST_F(RendezvousTest, AHostThatLeavesAnElasticJobIsReplacedAndAllNodesJoinTheNe
       std::string::npos)
       << c.progress();
   EXPECT_FALSE(b.end() || c.end());
+}
+
+TEST_F(RendezvousTest, ANodeOfAnotherVersionIsReportedOnceAtBothEnds) {
+  constexpr const char* kOther = "muster-rdzv 1\n";
+  const std::string why = "another version of muster runs there, and every node needs the same";
+  TestNode& a = Join("a");
+  for (int time = 0; time < 2; ++time) {
+    testing::TestSocket other(a.rendezvous().port());
+    other.Send(kOther);
+    while (!other.Receive(64).empty()) {
+    }
+  }
+  const std::string said = "a node at 127.0.0.1 was refused: " + why + "\n";
+  RunUntil([&] { return a.progress().find(said) != std::string::npos; });
+  config_.node.max_nodes = config_.node.min_nodes = 3;
+  TestNode& b = Join("b");  // what it makes the host say comes after all that
+  RunUntil([&] { return a.end() && b.end(); });
+  EXPECT_EQ(a.progress().find(said), a.progress().rfind(said));
+
+  const auto host = Listener::Bind("", 0);
+  ASSERT_TRUE(host);
+  base::Result<base::Fd> accepted;
+  ASSERT_TRUE(loop_->Watch(host->fd(), EPOLLIN, [&](uint32_t) {
+    Endpoint peer;
+    accepted = host->Accept(peer);
+    if (!accepted) return;
+    EXPECT_GT(::send(accepted->get(), kOther, std::strlen(kOther), MSG_NOSIGNAL), 0);
+  }));
+  config_.is_host = false;
+  config_.endpoint_port = host->port();
+  TestNode& c = Join("c");
+  RunUntil([&] { return c.end().has_value(); });
+  loop_->Unwatch(host->fd());
+  EXPECT_EQ(
+      c.end()->error.message,
+      fmt::format("the rendezvous endpoint 127.0.0.1:{} refused this node: {}", host->port(), why));
 }
 
 TEST_F(RendezvousTest, GarbageOnTheEndpointDisturbsNobody) {
