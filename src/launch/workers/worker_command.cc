@@ -135,7 +135,8 @@ base::Result<std::string> FindProgramOf(const Options& options,
     }
     return found;
   }
-  for (int rank = 0; rank < options.nproc_per_node && options.kind != ProgramKind::kModule; ++rank) {
+  for (int rank = 0; rank < options.nproc_per_node && options.kind != ProgramKind::kModule;
+       ++rank) {
     const std::string script = ReplaceLocalRank(options.program, rank);
     TRY(CheckScript(script));
     if (script == options.program) break;  // the same for all
