@@ -87,12 +87,13 @@ bool LostThread(const Failure& failure) {
   return text.find("Exception in thread ", text.rfind('\n', header - 2) + 1) < header;
 }
 
+bool HasDatedReport(const Failure& failure) { return failure.report && failure.report->timestamp; }
+
 enum class Guilt { kOwnEnd, kOwnException, kPeersEnd, kStopped };
 
 Guilt GuiltOf(const Failure& failure) {
   // An exception that it recorded before is its own, however late its process ended.
-  if (!failure.was_stopped_by_us || !failure.standstill.empty() ||
-      (failure.report && failure.report->timestamp)) {
+  if (!failure.was_stopped_by_us || !failure.standstill.empty() || HasDatedReport(failure)) {
     return ExceptionHas(kWordsOfPeersEnd, failure) ? Guilt::kPeersEnd : Guilt::kOwnEnd;
   }
   return WasEndingByException(failure) && !ExceptionHas(kWordsOfPeersEnd, failure)
@@ -107,8 +108,9 @@ bool WaitedForPeers(const Failure& failure) {
 }
 
 bool WasEndingByException(const Failure& failure) {
-  return failure.was_stopped_by_us && failure.exit_code == -SIGTERM &&
-         !FindTraceback(failure.stderr_tail).empty();
+  if (!failure.was_stopped_by_us || !failure.IsSignal()) return false;
+  return HasDatedReport(failure) ||
+         (failure.exit_code == -SIGTERM && !FindTraceback(failure.stderr_tail).empty());
 }
 
 bool WasAbortedByException(const Failure& failure) {

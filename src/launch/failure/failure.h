@@ -41,8 +41,8 @@ struct Failure {
   base::Time ReportedTime() const;
 };
 
-// Whether the launcher ended it after it had printed its exception: its exit may take seconds, in
-// which its peers notice and end before it.
+// Whether the launcher ended it after it had printed or recorded its exception: its exit may take
+// seconds, in which its peers notice and end before it.
 bool WasEndingByException(const Failure& failure);
 
 // Whether it aborted right after it had printed its exception, as C++ code does that fails again

@@ -79,6 +79,20 @@ TEST(RootCause, IsTheOneThatRecordedAnExceptionFirst) {
   EXPECT_EQ(FindRootCause({FailureOf(0, 1, 10), slow}), 0U);
 }
 
+// Not the signal with which the launcher ended it.
+TEST(RootCause, OfOneThatRecordedAnExceptionIsTheException) {
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    Failure slow = FailureOf(1, -signal, 20);
+    slow.was_stopped_by_us = true;
+    slow.report = answers::ErrorReport{"ValueError: x", "", 9};
+    EXPECT_EQ(ExitCodeOf(slow), 1);
+    EXPECT_EQ(Explain(slow, {}).cause, "ValueError: x");
+    EXPECT_EQ(Explain(slow, {}).kind, "exception");
+    slow.report->timestamp.reset();
+    EXPECT_EQ(ExitCodeOf(slow), 128 + signal);
+  }
+}
+
 constexpr std::string_view kLostPeer =
     "Traceback (most recent call last):\n  File \"x.py\", line 4\nRuntimeError: send/recv\n"
     " Original exception: \n[pair.cc:561] Connection closed by peer [::1]:17308.\n";

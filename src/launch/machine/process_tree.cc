@@ -100,15 +100,17 @@ void ReapOrphans(const std::vector<pid_t>& kept) {
   }
 }
 
-void KillTree() {
+void KillTree(const std::vector<pid_t>& kept) {
   const auto give_up = base::SystemClock().Steady() + kLongestKill;
   while (base::SystemClock().Steady() < give_up) {
-    SignalAll(RunningDescendants(), SIGKILL);
+    const std::vector<pid_t> running = RunningDescendants(kept);
+    SignalAll(running, SIGKILL);
     pid_t reaped = 0;
     do {
       reaped = ::waitpid(-1, nullptr, WNOHANG);
     } while (reaped > 0);
     if (reaped < 0 && errno == ECHILD) return;
+    if (running.empty() && !kept.empty()) return;
     // A killed process needs a moment to end, and its children one to become ours.
     ::poll(nullptr, 0, kKillRoundMillis);
   }

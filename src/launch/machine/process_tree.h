@@ -30,9 +30,10 @@ EndedBySignal WouldEnd(std::string_view status, int signal);
 // Reaps children that have ended, except `kept`.
 void ReapOrphans(const std::vector<pid_t>& kept);
 
-// Sends SIGKILL to every descendant until none is left, and reaps them. Blocks, but gives up after
-// a few seconds on processes that are stuck in the kernel (state D).
-void KillTree();
+// Sends SIGKILL to every descendant, without `kept` and their descendants, until none is left, and
+// reaps them. Blocks, but gives up after a few seconds on processes that are stuck in the kernel
+// (state D).
+void KillTree(const std::vector<pid_t>& kept = {});
 
 // How many processes the kernel has killed for lack of memory in this process's cgroup, else on the
 // machine.

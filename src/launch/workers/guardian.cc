@@ -184,6 +184,8 @@ base::Result<int> RunGuarded(std::vector<int> signals, const std::function<int(A
   for (const int signal : signals) sigaddset(&set, signal);
   sigaddset(&set, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  // A shell may have started something in the background before it became the launcher.
+  const std::vector<pid_t> not_ours = RunningDescendants();
   AdoptOrphans();
 
   const auto lease = Lease::Make();
@@ -193,7 +195,7 @@ base::Result<int> RunGuarded(std::vector<int> signals, const std::function<int(A
   if (child == 0) BeAgent(guardian, set, lease, agent);
   if (only_agents != nullptr) only_agents->Reset();
   const int exit_code = PassSignalsOn(child, keeper, lease.get(), set);
-  KillTree();
+  KillTree(not_ours);
   return exit_code;
 }
 

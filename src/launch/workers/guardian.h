@@ -51,8 +51,9 @@ struct AgentSide {
 
 // Forks; must be called while there is one thread. `signals` reach the agent; signals that were
 // ignored at the start (nohup) stay ignored. Returns the agent's exit code in the user's process;
-// the agent never returns. 128 + signal when the agent was killed. `only_agents` is closed in the
-// user's process. `keeper`: the process whose descendants warm workers are; 0: none.
+// the agent never returns. 128 + signal when the agent was killed. Processes that the user's
+// process had started before are left alone. `only_agents` is closed in the user's process.
+// `keeper`: the process whose descendants warm workers are; 0: none.
 base::Result<int> RunGuarded(std::vector<int> signals, const std::function<int(AgentSide)>& agent,
                              base::Fd* only_agents = nullptr, pid_t keeper = 0);
 

@@ -135,22 +135,28 @@ base::Result<std::string> FindProgramOf(const Options& options,
     }
     return found;
   }
-  if (options.kind != ProgramKind::kModule) TRY(CheckScript(options.program));
+  for (int rank = 0; rank < options.nproc_per_node && options.kind != ProgramKind::kModule;
+       ++rank) {
+    const std::string script = ReplaceLocalRank(options.program, rank);
+    TRY(CheckScript(script));
+    if (script == options.program) break;  // the same for all
+  }
   return FindPython(options.python, environment, launcher_dir);
 }
 
 std::vector<std::string> WorkerArguments(const Options& options, const std::string& executable,
                                          int local_rank, bool dashed_local_rank) {
   std::vector<std::string> words = {executable};
+  const std::string program = ReplaceLocalRank(options.program, local_rank);
   switch (options.kind) {
     case ProgramKind::kScript:
-      words.insert(words.end(), {"-u", options.program});
+      words.insert(words.end(), {"-u", program});
       break;
     case ProgramKind::kModule:
-      words.insert(words.end(), {"-u", "-m", options.program});
+      words.insert(words.end(), {"-u", "-m", program});
       break;
     case ProgramKind::kRunPath:
-      words.insert(words.end(), {"-u", "-c", kRunPathProgram, options.program});
+      words.insert(words.end(), {"-u", "-c", kRunPathProgram, program});
       break;
     case ProgramKind::kProgram:
       words[0] = options.program;

@@ -103,7 +103,12 @@ TEST(WorkerArguments, OfEachKind) {
             (std::vector<std::string>{"/p", "-u", "x.py", "--rank=3", "${other}"}));
   options.kind = ProgramKind::kModule;
   EXPECT_EQ(WorkerArguments(options, "/p", 3, true)[2], "-m");
+  // What Python is given is all arguments, the script's name included.
+  options.program = "part${local_rank}";
+  EXPECT_EQ(WorkerArguments(options, "/p", 3, true)[3], "part3");
   options.kind = ProgramKind::kProgram;
+  EXPECT_EQ(WorkerArguments(options, "/bin/part${local_rank}", 3, true)[0], "part${local_rank}");
+  options.program = "x.py";
   EXPECT_EQ(WorkerArguments(options, "/usr/bin/x.py", 3, true)[0], "x.py");
   options.kind = ProgramKind::kScript;
   options.passes_local_rank = true;

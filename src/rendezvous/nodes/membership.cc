@@ -105,14 +105,20 @@ std::optional<std::string> Membership::Disagreement(const NodeRequest& request) 
     return fmt::format("{} has no --node-rank from 0 to {}, which the static backend needs",
                        request.host, job_.max_nodes - 1);
   }
-  for (const auto& [node, member] : members_) {
-    if (member.state != State::kLost && member.request.node_rank == request.node_rank) {
-      return fmt::format(
-          "{} has --node-rank {}, which {} has already: give each node a different one",
-          request.host, *request.node_rank, member.request.host);
-    }
-  }
-  return std::nullopt;
+  // Later it may have been started again, and have come before the loss of the one before it is
+  // noticed.
+  const Member* const holder = generation_ == 0 ? HolderOf(*request.node_rank) : nullptr;
+  if (holder == nullptr) return std::nullopt;
+  return fmt::format("{} has --node-rank {}, which {} has already: give each node a different one",
+                     request.host, *request.node_rank, holder->request.host);
+}
+
+// The member that has a static node rank; null if none has it.
+const Membership::Member* Membership::HolderOf(int node_rank) const {
+  const auto found = std::find_if(members_.begin(), members_.end(), [&](const auto& entry) {
+    return entry.second.state != State::kLost && entry.second.request.node_rank == node_rank;
+  });
+  return found == members_.end() ? nullptr : &found->second;
 }
 
 // Before the first start, the job would wait in vain for a node that disagrees, so all nodes are
@@ -177,7 +183,7 @@ Decisions Membership::Join(NodeId node, const NodeRequest& request, bool is_host
   if (phase_ == Phase::kRunning) {
     JoinRunning(node, now, out);
   } else if (phase_ == Phase::kGathering) {
-    const size_t waiting = Count(State::kWaiting);
+    const size_t waiting = Chosen().size();
     if (static_cast<int>(waiting) < job_.max_nodes) {
       Progress(fmt::format("{} of {} nodes have joined; {} is here; {}", waiting, NnodesOf(job_),
                            Place(member), Awaited()),
@@ -197,8 +203,10 @@ Decisions Membership::Announce(const std::string& line) {
 void Membership::JoinRunning(NodeId node, Moment now, Decisions& out) {
   const size_t members = Count(State::kRunning) + Count(State::kDone);
   if (static_cast<int>(members) >= job_.max_nodes || Count(State::kDone) > 0) {
-    out.push_back(ProgressFor(
-        node, fmt::format("the job runs on its {} nodes; this one is on standby", members)));
+    std::string why = fmt::format("the job runs on its {} nodes", members);
+    if (job_.is_static)
+      why += fmt::format(", one of which has --node-rank {}", *members_.at(node).request.node_rank);
+    out.push_back(ProgressFor(node, why + "; this one is on standby"));
     return;
   }
   StopAll(StopReason::kNodeJoined, std::nullopt, now, out);
@@ -370,8 +378,7 @@ void Membership::Gather(Moment now, Decisions& out) {
   phase_ = Phase::kGathering;
   join_deadline_ = now + times_.join_timeout;
   last_call_.reset();
-  const int waiting = static_cast<int>(Count(State::kWaiting));
-  if (waiting < job_.min_nodes) {
+  if (static_cast<int>(Chosen().size()) < job_.min_nodes) {
     Progress(fmt::format("{}; waiting for another node for at most {} s",
                          lost_ ? lost_->text : "a node is missing", InSeconds(times_.join_timeout)),
              out);
@@ -437,7 +444,7 @@ void Membership::StartIfReady(Moment now, Decisions& out) {
 }
 
 // Sorted by rank: the requested rank first, then the previous one, then the host, then the order of
-// joining.
+// joining. Of nodes with the same static rank, the first.
 std::vector<NodeId> Membership::Chosen() const {
   constexpr int kLast = std::numeric_limits<int>::max();
   std::vector<std::pair<std::tuple<int, int, bool, uint64_t>, NodeId>> order;
@@ -448,6 +455,13 @@ std::vector<NodeId> Membership::Chosen() const {
         {{member.request.node_rank.value_or(kLast), before, !member.is_host, member.order}, node});
   }
   std::sort(order.begin(), order.end());
+  if (job_.is_static) {
+    const auto rank_of = [](const auto& entry) { return std::get<0>(entry.first); };
+    const auto have_one_rank = [&](const auto& a, const auto& b) {
+      return rank_of(a) == rank_of(b);
+    };
+    order.erase(std::unique(order.begin(), order.end(), have_one_rank), order.end());
+  }
   if (static_cast<int>(order.size()) > job_.max_nodes) {
     // Nodes of the previous generation stay in, and so does the host.
     std::stable_partition(order.begin(), order.end(), [&](const auto& entry) {

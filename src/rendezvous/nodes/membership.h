@@ -100,6 +100,7 @@ class Membership {
   };
 
   std::optional<std::string> Disagreement(const NodeRequest& request) const;
+  const Member* HolderOf(int node_rank) const;
   std::string Place(const Member& member) const;
   std::string Awaited() const;
   void Refuse(NodeId node, bool is_stranger, const std::string& why, Decisions& out);

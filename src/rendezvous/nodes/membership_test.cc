@@ -475,6 +475,32 @@ TEST(Membership, ANodeRankIsGivenOnce) {
   EXPECT_NE(job.Join("b", 0).find("b has --node-rank 0, which a has already"), std::string::npos);
 }
 
+// It may come before the loss of the one before it is noticed.
+TEST(Membership, AStaticNodeThatIsStartedAgainWaitsForItsRank) {
+  Job job(2, 2, 1, true);
+  job.Join("a", 0);
+  job.Join("b", 1);
+  EXPECT_EQ(job.Join("c", 1), "");
+  EXPECT_EQ(InOrder({job.Dies("b"), job.Stopped("a")}), "a stops 1\n");
+  EXPECT_EQ(job.Pass(1),
+            "a starts 2:0/2 ranks 0..4 restarts 1\nc starts 2:1/2 ranks 2..4 restarts 1\n");
+
+  Job both(2, 2, 1, true);
+  both.Join("a", 0);
+  both.Join("b", 1);
+  both.Join("c", 1);
+  EXPECT_EQ(InOrder({both.Failed("b"), both.Stopped("a"), both.Stopped("b")}),
+            "a stops 1\nb stops 1\n"
+            "a starts 2:0/2 ranks 0..4 restarts 1\nb starts 2:1/2 ranks 2..4 restarts 1\n");
+  EXPECT_EQ(InOrder({both.Succeeded("b"), both.Succeeded("a")}), "a ends\nb ends\nc ends\n");
+
+  Job lost(2, 2, 1, true);
+  lost.Join("a", 0);
+  lost.Join("b", 1);
+  lost.Join("c", 0);
+  EXPECT_EQ(InOrder({lost.Dies("b"), lost.Stopped("a"), lost.Pass(5)}), "a stops 1\n");
+}
+
 TEST(Membership, ANodeThatCannotStopIsLeftBehind) {
   Job job(1, 2, 1);
   job.Join("a");

@@ -298,7 +298,9 @@ void Rendezvous::Impl::LookForHost() {
 
 // The others may look for the endpoint elsewhere, and host one themselves.
 void Rendezvous::Impl::WarnIfHidden() {
-  if (running_ != 0 || has_ended_ || !server_) return;
+  const auto& former = config_.node.former;
+  const bool has_begun = former && former->generation > 0;
+  if (has_begun || has_ended_ || !server_) return;
   if (IsThisMachineOnly(config_.endpoint_host)) {
     return events_.OnProgress(
         fmt::format("nodes on other machines cannot join at {} ({}): it must be this machine's "

@@ -360,6 +360,21 @@ TEST_F(RendezvousTest, WhoServesWhereTheOthersCannotComeIsTold) {
   });
 }
 
+TEST_F(RendezvousTest, WhoHasBeenFoundThereIsNot) {
+  config_.endpoint_host = "localhost";
+  config_.node.max_restarts = 1;
+  TestNode& a = Join("a");
+  TestNode& b = Join("b");
+  RunUntil([&] { return !a.log().empty() && !b.log().empty(); });
+  b.Disobey();
+  a.rendezvous().Failed(1, {"a", 0, 0, 7, "boom"});
+  bool is_over = false;
+  loop_->After(milliseconds(2500), [&] { is_over = true, loop_->Stop(); });
+  RunUntil([&] { return is_over; });
+  EXPECT_EQ(a.log(), "start 1:0/2 stop 1 ");
+  EXPECT_EQ(a.progress().find("cannot join"), std::string::npos) << a.progress();
+}
+
 TEST_F(RendezvousTest, WhoServesAnAddressOfAnotherMachineIsTold) {
   config_.endpoint_host = "192.0.2.1";
   config_.is_host = true;

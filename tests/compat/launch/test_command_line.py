@@ -156,6 +156,16 @@ def test_arguments_reach_the_script_untouched(launch):
                                     "-t3"]
 
 
+def test_each_rank_may_have_a_script_of_its_own(launch):
+    for rank in range(2):
+        launch.script(f"print('part {rank}')", f"part{rank}.py")
+    for flags in ([], ["--run-path"]):
+        done = launch.run("--nproc-per-node=2", *flags, "part${local_rank}.py")
+        assert sorted(done.out.splitlines()) == ["part 0", "part 1"]
+    done = launch.run("--nproc-per-node=3", "part${local_rank}.py", code=1)
+    assert '"part2.py" is not here' in done.err and not done.out
+
+
 def test_launch_module_gives_the_local_rank(launch):
     script = launch.script("import sys, os; print(os.environ['LOCAL_RANK'], sys.argv[1:])")
     done = launch.run("--nproc-per-node=1", script, "x", argv0="torch.distributed.launch")

@@ -8,11 +8,13 @@ import re
 import resource
 import signal
 import socket
+import subprocess
 import sys
 import time
 
 import pytest
 
+from places import LAUNCHER
 from ports import free_port
 from waiting import PATIENCE
 
@@ -265,6 +267,17 @@ def test_children_of_a_worker_do_not_outlive_the_launcher(launch, body, code):
     launch.run("--nproc-per-node=2", "--shutdown-timeout=1", script, code=code,
                stdout=None, stderr=None)
     assert not launch.processes()
+
+
+def test_what_a_shell_started_before_it_became_the_launcher_is_left_alone(launch):
+    script = launch.script(GRANDCHILDREN)
+    shell = "(sleep 1000; sleep 1001) >/dev/null 2>&1 & echo $! >others; exec \"$0\" \"$@\""
+    done = subprocess.run(["sh", "-c", shell, LAUNCHER, "--shutdown-timeout=1", script], env=launch.env,
+                          cwd=launch.folder, stdin=subprocess.DEVNULL, timeout=120)
+    assert done.returncode == 0
+    other = int(launch.await_file("others"))
+    assert len(launch.processes()) == 2 and other in launch.processes()
+    os.kill(other, signal.SIGKILL)
 
 
 PTRACE_SEIZE = 0x4206

@@ -355,6 +355,24 @@ def test_two_nodes_with_the_same_rank_are_told(launch, nodes):
     assert code == 1 and "does another node have --node-rank=0 too?" in err, err
 
 
+def test_a_static_node_that_is_started_again_before_its_end_is_noticed_takes_its_place(launch, nodes):
+    script = launch.script(WAIT)
+    host, guest = [nodes.static(rank, 2, "--max-restarts=1", script) for rank in range(2)]
+    for rank in range(2):
+        launch.await_file(f"up{rank}_2_0")
+    agent = launch.agent(guest)
+    os.kill(agent, signal.SIGSTOP)
+    guest.kill()
+    again = nodes.static(1, 2, "--max-restarts=1", script)
+    await_said(again, "one of which has --node-rank 1; this one is on standby")
+    os.kill(agent, signal.SIGCONT)
+    for rank in range(2):
+        launch.await_file(f"up{rank}_2_1")
+        go(launch, rank)
+    assert [ended(node)[0] for node in (host, again)] == [0, 0]
+    launch.await_none_left()
+
+
 def test_another_nodes_failure_has_its_pid_and_last_lines(launch, nodes):
     script = launch.script("""
 import os, sys, time
