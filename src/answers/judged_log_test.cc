@@ -363,9 +363,33 @@ TEST(JudgedLog, WhatAProgramDoesWithoutIsNoCause) {
         "directory",
         "INFO 03-02 10:11:12 x.py:17] Failed to import NCCL library: NCCL only supports CUDA.",
         "#  Errors with asterisks indicate errors that have exceeded the maximum threshold.",
-        "xformers is not installed correctly. If you want to use it: pip install xformers"}) {
+        "xformers is not installed correctly. If you want to use it: pip install xformers",
+        "I0302 10:11:04.120000 139876543210987 backends.py:12] no platform 'y': NOT_FOUND: error",
+        "I0302 10:11:04.120000   712 y.cc:1] Failed to open liby.so: no space left on device",
+        "[I302 10:11:04.120000000 y.cpp:12] could not write: No space left on device",
+        "V x/y.cc:12] could not write: No space left on device",
+        "[INFO] could not write: No space left on device",
+        "INFO:root:could not write: No space left on device",
+        "Failed to open liby.so: liby.so: cannot open shared object file: No such file or "
+        "directory",
+        "Corrupt JPEG data: 3 extraneous bytes before marker 0xd9", "Premature end of JPEG file"}) {
     EXPECT_EQ(JudgeLog(std::string(line) + "\nthe model is loaded\n").title, kNothing) << line;
   }
+}
+
+TEST(JudgedLog, WhatALibraryPrintsOfACallDecidesOnlyIfItIsRaised) {
+  const std::string jpeg = "Corrupt JPEG data: premature end of data segment";
+  const std::string library = "liby.so: cannot open shared object file: No such file or directory";
+  const std::string bar = "  3/9   1.2G   0.5:  71%|xxx  | 71/100 [00:09<00:03,  7.9it/s]";
+  EXPECT_EQ(JudgeLog(bar + jpeg + "\n").title, kNothing);
+  EXPECT_EQ(JudgeLog(jpeg + "\n" + jpeg + "\n").title, kNothing);
+  EXPECT_EQ(JudgeLog(library + "\n").title, kNothing);
+  const std::string traceback =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in <module>\n    x()\n";
+  EXPECT_EQ(JudgeLog(traceback + "OSError: " + jpeg + "\n").kind, "data-corrupt");
+  EXPECT_EQ(JudgeLog(traceback + "ImportError: " + library + "\n").kind, "import");
+  EXPECT_EQ(JudgeLog("x: error while loading shared libraries: " + library + "\n").kind, "import");
+  EXPECT_EQ(JudgeLog("FATAL: " + library + "\n").kind, "import");
 }
 
 TEST(JudgedLog, ProseAboutErrorsDoesNotSayThatItFailed) {

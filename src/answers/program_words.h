@@ -29,7 +29,8 @@ bool StartsSeveral(std::string_view line);
 // "12/400" of tqdm's "Epoch 1:   3%|x   | 12/400 [00:05<02:21,  2.7it/s]"; "" for another line.
 std::string_view CounterOfBar(std::string_view line);
 
-// A program that prints such a line continues.
+// A program that prints such a line continues: a warning, a record of a logger's lower levels, what
+// a library prints of a call that its caller may survive.
 bool IsWarning(std::string_view line);
 
 // The line before the traceback of an exception that was caught.
