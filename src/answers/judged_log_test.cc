@@ -392,6 +392,19 @@ TEST(JudgedLog, WhatALibraryPrintsOfACallDecidesOnlyIfItIsRaised) {
   EXPECT_EQ(JudgeLog("FATAL: " + library + "\n").kind, "import");
 }
 
+TEST(JudgedLog, ASilentNodeIsLostWithLowConfidenceOnly) {
+  const std::string said =
+      "The node with node id: 7f and address: 10.0.0.9 has been marked dead because the detector "
+      "has missed too many heartbeats from it.";
+  for (const std::string& log :
+       {said + "\n", "(raylet) " + said + "\n",
+        R"({"severity":"ERROR","timestamp":1750000000,"message":")" + said + "\"}\n"}) {
+    const Verdict verdict = JudgeLog(log);
+    EXPECT_EQ(verdict.kind, "node-lost") << log;
+    EXPECT_EQ(verdict.confidence, Confidence::kLow) << log;
+  }
+}
+
 TEST(JudgedLog, ProseAboutErrorsDoesNotSayThatItFailed) {
   EXPECT_EQ(JudgeLog("mean squared error: 0.12\nThe failure rate is low.\nvalidation error 0.05\n"
                      "In case of failure there is no other device.\n0 errors\n")
