@@ -8,6 +8,7 @@
 #include "answers/finding/lines.h"
 #include "answers/finding/loose_words.h"
 #include "answers/finding/rank_log.h"
+#include "answers/log/launcher_words.h"
 #include "answers/program_words.h"
 #include "answers/symptoms.h"
 #include "answers/unknown_host.h"
@@ -154,7 +155,7 @@ std::optional<Finding> FindInRank(const Rank& rank) {
     return status;
   }
   std::optional<Finding> found = FindInLog(RankLog(rank));
-  if (!found && !ExitOf(rank)) return std::nullopt;
+  if (!found && !ExitOf(rank) && !IsOfCutTable(rank.end_words)) return std::nullopt;
   if (found && TookItselfForRankZero(rank, *found)) {
     found->advice = Advice::kFixFirst;
     found->advice_text =

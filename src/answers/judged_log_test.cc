@@ -405,6 +405,19 @@ TEST(JudgedLog, ASilentNodeIsLostWithLowConfidenceOnly) {
   }
 }
 
+// torchrun writes the root cause last.
+TEST(JudgedLog, ARootCauseWithoutItsEndIsTheFirstRank) {
+  const Evidence evidence = ReadLogs(
+      {{"job.log",
+        "Failures:\n[1]:\n  time      : 2026-03-02_10:11:12\n  host      : n1\n"
+        "  rank      : 2 (local_rank: 2)\n  exitcode  : 1 (pid: 72)\n"
+        "------------\nRoot Cause (first observed failure):\n[0]:\n"
+        "  time      : 2026-03-02_10:11:12\n  host      : n1\n  rank      : 5 (local_rank: 5)\n"}});
+  const Verdict verdict = Explain(evidence);
+  ASSERT_TRUE(verdict.rank);
+  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 5);
+}
+
 TEST(JudgedLog, ProseAboutErrorsDoesNotSayThatItFailed) {
   EXPECT_EQ(JudgeLog("mean squared error: 0.12\nThe failure rate is low.\nvalidation error 0.05\n"
                      "In case of failure there is no other device.\n0 errors\n")
