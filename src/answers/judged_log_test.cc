@@ -405,6 +405,15 @@ TEST(JudgedLog, ASilentNodeIsLostWithLowConfidenceOnly) {
   }
 }
 
+TEST(JudgedLog, WhoEndedALoadersWorkerBySigtermIsNotKnown) {
+  const std::string killed = "RuntimeError: DataLoader worker (pid 77) is killed by signal: ";
+  const Verdict ended = JudgeLog(killed + "Terminated. \n");
+  EXPECT_EQ(ended.kind, "data-loader");
+  EXPECT_EQ(ended.confidence, Confidence::kLow);
+  EXPECT_EQ(ended.advice_text.find("ran out of memory"), std::string::npos);
+  EXPECT_EQ(JudgeLog(killed + "Killed. \n").confidence, Confidence::kHigh);
+}
+
 // torchrun writes the root cause last.
 TEST(JudgedLog, ARootCauseWithoutItsEndIsTheFirstRank) {
   const Evidence evidence = ReadLogs(
