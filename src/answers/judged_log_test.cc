@@ -392,6 +392,34 @@ TEST(JudgedLog, WhatALibraryPrintsOfACallDecidesOnlyIfItIsRaised) {
   EXPECT_EQ(JudgeLog("FATAL: " + library + "\n").kind, "import");
 }
 
+// Each line says of itself that what failed is tried again.
+TEST(JudgedLog, WhatIsTriedAgainIsNoEnd) {
+  for (const char* const line :
+       {"Error: fetch failed, retrying", "shard 7: upload failed, will retry in 5 s",
+        "2026-03-02 10:11:12 (1.2 MB/s) - Read error at byte 512/1024 (Connection reset by peer). "
+        "Retrying."}) {
+    EXPECT_EQ(JudgeLog(std::string(line) + "\n").title, kNothing) << line;
+  }
+  const Verdict given_up = JudgeLog(
+      "<E> [10:11:02] Waiting 20 seconds before retrying...\n<E> [10:11:22] Request Try #3 / 3\n"
+      "<E> [10:11:42] Maximum number (3) of tries failed.\n");
+  EXPECT_EQ(given_up.kind, "download");
+  EXPECT_EQ(given_up.advice, Advice::kRetry);
+  EXPECT_EQ(JudgeLog("(1.2 MB/s) - Read error at byte 512/1024 (Connection reset by peer). Giving "
+                     "up.\n")
+                .kind,
+            "download");
+}
+
+// multiprocessing/queues.py, Queue._feed
+TEST(JudgedLog, AQueueThatLostItsReaderEndsNoProgram) {
+  const std::string feeder =
+      "Traceback (most recent call last):\n  File \"/usr/lib/python3.11/multiprocessing/queues.py\""
+      ", line 270, in _feed\n    send_bytes(obj)\n";
+  EXPECT_EQ(JudgeLog(feeder + "BrokenPipeError: [Errno 32] Broken pipe\n").title, kNothing);
+  EXPECT_EQ(JudgeLog(feeder + "TypeError: cannot pickle 'x' object\n").kind, "exception");
+}
+
 TEST(JudgedLog, ASilentNodeIsLostWithLowConfidenceOnly) {
   const std::string said =
       "The node with node id: 7f and address: 10.0.0.9 has been marked dead because the detector "

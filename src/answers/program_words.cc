@@ -328,6 +328,14 @@ bool IsSameButNumbers(std::string_view one, std::string_view other) {
   return one.empty() && other.empty();
 }
 
+bool SaysItRetries(std::string_view text) {
+  static constexpr auto kWords =
+      std::to_array<std::string_view>({"etrying", "ill retry", "ill be retried", "rying again"});
+  static constexpr auto kGivenUp = std::to_array<std::string_view>(
+      {"ave up", "iving up", "ave been exceeded", "etries exceeded", "after retrying"});
+  return HasAny(text, kWords) && !HasAny(text, kGivenUp) && !IsOfLauncher(text);
+}
+
 bool GoesOnAnyway(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"sing ", "nstead", "reating", "ontinu", "rom scratch", "witched off", "isabl", "oing on",

@@ -39,6 +39,9 @@ bool IsHandled(std::string_view before);
 // "step 3: skipped" and "step 4: skipped".
 bool IsSameButNumbers(std::string_view one, std::string_view other);
 
+// Whether the line itself says that what failed is tried again: no program ends by it.
+bool SaysItRetries(std::string_view line);
+
 // Whether a line with words of trouble also says how the program goes on: "..., using the CPU".
 bool GoesOnAnyway(std::string_view text);
 
