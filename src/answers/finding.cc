@@ -12,6 +12,7 @@
 #include "answers/program_words.h"
 #include "answers/symptoms.h"
 #include "answers/unknown_host.h"
+#include "base/strings.h"
 
 namespace answers {
 namespace {
@@ -32,7 +33,7 @@ bool IsBefore(const Finding& one, const Finding& other) {
 std::optional<size_t> StoppedAt(const RankLog& log) {
   for (size_t i = log.working_until() == 0 ? 0 : log.working_until() - 1; i < log.lines().size();
        ++i) {
-    if (log.lines()[i].text.starts_with("^C")) return i;
+    if (base::Trim(log.lines()[i].text).starts_with("^C")) return i;
   }
   return std::nullopt;
 }

@@ -420,6 +420,15 @@ TEST(JudgedLog, AQueueThatLostItsReaderEndsNoProgram) {
   EXPECT_EQ(JudgeLog(feeder + "TypeError: cannot pickle 'x' object\n").kind, "exception");
 }
 
+TEST(JudgedLog, AnInterruptOfATracebackWithoutItsHead) {
+  const std::string frames =
+      "  File \"/usr/lib/python3.11/threading.py\", line 1112, in join\n"
+      "    self._wait_for_tstate_lock()\nKeyboardInterrupt\n";
+  EXPECT_EQ(JudgeLog(frames).kind, "stopped");
+  EXPECT_EQ(JudgeLog(frames + " ^C^C\n/x.py:3: UserWarning: 4 leaked semaphores\n  w()\n").kind,
+            "stopped");
+}
+
 TEST(JudgedLog, ASilentNodeIsLostWithLowConfidenceOnly) {
   const std::string said =
       "The node with node id: 7f and address: 10.0.0.9 has been marked dead because the detector "
