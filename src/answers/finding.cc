@@ -8,9 +8,11 @@
 #include "answers/finding/lines.h"
 #include "answers/finding/loose_words.h"
 #include "answers/finding/rank_log.h"
+#include "answers/log/launcher_words.h"
 #include "answers/program_words.h"
 #include "answers/symptoms.h"
 #include "answers/unknown_host.h"
+#include "base/strings.h"
 
 namespace answers {
 namespace {
@@ -31,7 +33,7 @@ bool IsBefore(const Finding& one, const Finding& other) {
 std::optional<size_t> StoppedAt(const RankLog& log) {
   for (size_t i = log.working_until() == 0 ? 0 : log.working_until() - 1; i < log.lines().size();
        ++i) {
-    if (log.lines()[i].text.starts_with("^C")) return i;
+    if (base::Trim(log.lines()[i].text).starts_with("^C")) return i;
   }
   return std::nullopt;
 }
@@ -154,7 +156,7 @@ std::optional<Finding> FindInRank(const Rank& rank) {
     return status;
   }
   std::optional<Finding> found = FindInLog(RankLog(rank));
-  if (!found && !ExitOf(rank)) return std::nullopt;
+  if (!found && !ExitOf(rank) && !IsOfCutTable(rank.end_words)) return std::nullopt;
   if (found && TookItselfForRankZero(rank, *found)) {
     found->advice = Advice::kFixFirst;
     found->advice_text =

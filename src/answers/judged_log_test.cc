@@ -363,9 +363,105 @@ TEST(JudgedLog, WhatAProgramDoesWithoutIsNoCause) {
         "directory",
         "INFO 03-02 10:11:12 x.py:17] Failed to import NCCL library: NCCL only supports CUDA.",
         "#  Errors with asterisks indicate errors that have exceeded the maximum threshold.",
-        "xformers is not installed correctly. If you want to use it: pip install xformers"}) {
+        "xformers is not installed correctly. If you want to use it: pip install xformers",
+        "I0302 10:11:04.120000 139876543210987 backends.py:12] no platform 'y': NOT_FOUND: error",
+        "I0302 10:11:04.120000   712 y.cc:1] Failed to open liby.so: no space left on device",
+        "[I302 10:11:04.120000000 y.cpp:12] could not write: No space left on device",
+        "V x/y.cc:12] could not write: No space left on device",
+        "[INFO] could not write: No space left on device",
+        "INFO:root:could not write: No space left on device",
+        "Failed to open liby.so: liby.so: cannot open shared object file: No such file or "
+        "directory",
+        "Corrupt JPEG data: 3 extraneous bytes before marker 0xd9", "Premature end of JPEG file"}) {
     EXPECT_EQ(JudgeLog(std::string(line) + "\nthe model is loaded\n").title, kNothing) << line;
   }
+}
+
+TEST(JudgedLog, WhatALibraryPrintsOfACallDecidesOnlyIfItIsRaised) {
+  const std::string jpeg = "Corrupt JPEG data: premature end of data segment";
+  const std::string library = "liby.so: cannot open shared object file: No such file or directory";
+  const std::string bar = "  3/9   1.2G   0.5:  71%|xxx  | 71/100 [00:09<00:03,  7.9it/s]";
+  EXPECT_EQ(JudgeLog(bar + jpeg + "\n").title, kNothing);
+  EXPECT_EQ(JudgeLog(jpeg + "\n" + jpeg + "\n").title, kNothing);
+  EXPECT_EQ(JudgeLog(library + "\n").title, kNothing);
+  const std::string traceback =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in <module>\n    x()\n";
+  EXPECT_EQ(JudgeLog(traceback + "OSError: " + jpeg + "\n").kind, "data-corrupt");
+  EXPECT_EQ(JudgeLog(traceback + "ImportError: " + library + "\n").kind, "import");
+  EXPECT_EQ(JudgeLog("x: error while loading shared libraries: " + library + "\n").kind, "import");
+  EXPECT_EQ(JudgeLog("FATAL: " + library + "\n").kind, "import");
+}
+
+// Each line says of itself that what failed is tried again.
+TEST(JudgedLog, WhatIsTriedAgainIsNoEnd) {
+  for (const char* const line :
+       {"Error: fetch failed, retrying", "shard 7: upload failed, will retry in 5 s",
+        "2026-03-02 10:11:12 (1.2 MB/s) - Read error at byte 512/1024 (Connection reset by peer). "
+        "Retrying."}) {
+    EXPECT_EQ(JudgeLog(std::string(line) + "\n").title, kNothing) << line;
+  }
+  const Verdict given_up = JudgeLog(
+      "<E> [10:11:02] Waiting 20 seconds before retrying...\n<E> [10:11:22] Request Try #3 / 3\n"
+      "<E> [10:11:42] Maximum number (3) of tries failed.\n");
+  EXPECT_EQ(given_up.kind, "download");
+  EXPECT_EQ(given_up.advice, Advice::kRetry);
+  EXPECT_EQ(JudgeLog("(1.2 MB/s) - Read error at byte 512/1024 (Connection reset by peer). Giving "
+                     "up.\n")
+                .kind,
+            "download");
+}
+
+// multiprocessing/queues.py, Queue._feed
+TEST(JudgedLog, AQueueThatLostItsReaderEndsNoProgram) {
+  const std::string feeder =
+      "Traceback (most recent call last):\n  File \"/usr/lib/python3.11/multiprocessing/queues.py\""
+      ", line 270, in _feed\n    send_bytes(obj)\n";
+  EXPECT_EQ(JudgeLog(feeder + "BrokenPipeError: [Errno 32] Broken pipe\n").title, kNothing);
+  EXPECT_EQ(JudgeLog(feeder + "TypeError: cannot pickle 'x' object\n").kind, "exception");
+}
+
+TEST(JudgedLog, AnInterruptOfATracebackWithoutItsHead) {
+  const std::string frames =
+      "  File \"/usr/lib/python3.11/threading.py\", line 1112, in join\n"
+      "    self._wait_for_tstate_lock()\nKeyboardInterrupt\n";
+  EXPECT_EQ(JudgeLog(frames).kind, "stopped");
+  EXPECT_EQ(JudgeLog(frames + " ^C^C\n/x.py:3: UserWarning: 4 leaked semaphores\n  w()\n").kind,
+            "stopped");
+}
+
+TEST(JudgedLog, ASilentNodeIsLostWithLowConfidenceOnly) {
+  const std::string said =
+      "The node with node id: 7f and address: 10.0.0.9 has been marked dead because the detector "
+      "has missed too many heartbeats from it.";
+  for (const std::string& log :
+       {said + "\n", "(raylet) " + said + "\n",
+        R"({"severity":"ERROR","timestamp":1750000000,"message":")" + said + "\"}\n"}) {
+    const Verdict verdict = JudgeLog(log);
+    EXPECT_EQ(verdict.kind, "node-lost") << log;
+    EXPECT_EQ(verdict.confidence, Confidence::kLow) << log;
+  }
+}
+
+TEST(JudgedLog, WhoEndedALoadersWorkerBySigtermIsNotKnown) {
+  const std::string killed = "RuntimeError: DataLoader worker (pid 77) is killed by signal: ";
+  const Verdict ended = JudgeLog(killed + "Terminated. \n");
+  EXPECT_EQ(ended.kind, "data-loader");
+  EXPECT_EQ(ended.confidence, Confidence::kLow);
+  EXPECT_EQ(ended.advice_text.find("ran out of memory"), std::string::npos);
+  EXPECT_EQ(JudgeLog(killed + "Killed. \n").confidence, Confidence::kHigh);
+}
+
+// torchrun writes the root cause last.
+TEST(JudgedLog, ARootCauseWithoutItsEndIsTheFirstRank) {
+  const Evidence evidence = ReadLogs(
+      {{"job.log",
+        "Failures:\n[1]:\n  time      : 2026-03-02_10:11:12\n  host      : n1\n"
+        "  rank      : 2 (local_rank: 2)\n  exitcode  : 1 (pid: 72)\n"
+        "------------\nRoot Cause (first observed failure):\n[0]:\n"
+        "  time      : 2026-03-02_10:11:12\n  host      : n1\n  rank      : 5 (local_rank: 5)\n"}});
+  const Verdict verdict = Explain(evidence);
+  ASSERT_TRUE(verdict.rank);
+  EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 5);
 }
 
 TEST(JudgedLog, ProseAboutErrorsDoesNotSayThatItFailed) {

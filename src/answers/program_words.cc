@@ -6,6 +6,7 @@
 #include <array>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "answers/has_any.h"
 #include "answers/rank_number.h"
@@ -56,6 +57,48 @@ bool IsWarningOfGlog(std::string_view line) {
   return line.size() > kDay + 1 && line[0] == 'W' && line[kDay + 1] == ' ' &&
          std::all_of(line.begin() + 1, line.begin() + 1 + kDay, base::IsDigit) &&
          !IsOfLauncher(line);
+}
+
+// "xla_bridge.py:660", "numa.cpp:12"
+bool IsPlaceOfSource(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  return colon != text.npos && text.substr(0, colon).find('.') != text.npos &&
+         base::ParseInt(text.substr(colon + 1)).has_value();
+}
+
+// Reads glog's prefix of a record of its lowest levels, as glog, absl for Python, whose threads
+// have numbers of up to twenty digits, TensorFlow and c10 write it: "I0302 10:11:04.120000
+// 140638609667136 x.py:12] ", "I x/y.cc:12] ", "[I302 10:11:04.120000000 x.cpp:12] ". Not of
+// PyTorch's launchers, whose information may be their last words.
+bool IsInformationOfGlog(std::string_view line) {
+  constexpr std::string_view kLevels = "IVD";
+  const size_t end = line.find(']');
+  if (end == line.npos || IsOfLauncher(line)) return false;
+  std::string_view prefix = line.substr(0, end);
+  if (prefix.starts_with('[')) prefix.remove_prefix(1);
+  if (prefix.empty() || kLevels.find(prefix[0]) == kLevels.npos) return false;
+  const std::vector<std::string> fields = base::Split(base::Trim(prefix.substr(1)), ' ');
+  return IsPlaceOfSource(fields.back()) &&
+         std::all_of(fields.begin(), fields.end() - 1, [](std::string_view field) {
+           return field.find_first_not_of("0123456789:.") == field.npos;
+         });
+}
+
+// Whether this is what a library prints of a call that its caller may survive. libjpeg counts a
+// warning and decodes on (jerror.c, emit_message); the text of dlopen's failure is all that is seen
+// where a program tries libraries in turn. What an exception or ld.so carries ends a program.
+bool IsOfSurvivedCall(std::string_view line) {
+  static constexpr auto kOfLibjpeg =
+      std::to_array<std::string_view>({"Corrupt JPEG data: ", "Premature end of JPEG file"});
+  static constexpr auto kExceptions = std::to_array<std::string_view>({"rror: ", "xception: "});
+  static constexpr auto kFatal = std::to_array<std::string_view>(
+      {"rror: ", "xception: ", "FATAL", "Fatal", "error while loading shared libraries: "});
+  constexpr std::string_view kOfDlopen = ": cannot open shared object file: ";
+  for (const std::string_view words : kOfLibjpeg) {
+    const size_t at = line.find(words);
+    if (at != line.npos) return !HasAny(line.substr(0, at), kExceptions);
+  }
+  return line.find(kOfDlopen) != line.npos && !HasAny(line, kFatal);
 }
 
 // Without the word in "best error: 0.101" and "val_error=0.119": a metric, which has a fraction.
@@ -229,8 +272,9 @@ bool IsWarning(std::string_view text) {
        "rror caught was: ", ": warning: ", "libGL error: ",
        "Failed to load image Python extension: "});
   // ROCr's of a library that it can do without, too.
-  static constexpr auto kBegins = std::to_array<std::string_view>(
-      {"warning: ", "[warn", "LoadLib(", "ERROR: pip's dependency resolver does not currently "});
+  static constexpr auto kBegins =
+      std::to_array<std::string_view>({"warning: ", "[warn", "INFO:", "[INFO]", "LoadLib(",
+                                       "ERROR: pip's dependency resolver does not currently "});
   static constexpr auto kEnds = std::to_array<std::string_view>(
       {" death signal, shutting down workers", " closing signal SIGINT", " closing signal SIGHUP",
        " are waiting for remainder of ranks "});
@@ -240,8 +284,13 @@ bool IsWarning(std::string_view text) {
   // torchrun's agent logs as a warning what ends it, and Horovod what may be its last word.
   // NCCL goes on without its service that others ask for its state (src/ras).
   const bool is_decisive = IsOfNccl(text) && text.find(" ras/") == std::string_view::npos;
-  return (is_marked || IsWarningOfGlog(text) || HasAny(text, kWords)) && !HasAny(text, kEnds) &&
-         !is_decisive;
+  // What torchfrtrace has found in the flight recorder's files (torch/distributed/flight_recorder).
+  static constexpr auto kOfTraces = std::to_array<std::string_view>(
+      {"Not all ranks joining collective", "missing ranks: {", "ulprit rank", "Error type: "});
+  if (HasAny(text, kOfTraces)) return text.starts_with("WARN");
+  const bool is_warning = is_marked || IsWarningOfGlog(text) || IsInformationOfGlog(text) ||
+                          IsOfSurvivedCall(text) || HasAny(text, kWords);
+  return is_warning && !HasAny(text, kEnds) && !is_decisive;
 }
 
 bool IsHandled(std::string_view before) {
@@ -277,6 +326,14 @@ bool IsSameButNumbers(std::string_view one, std::string_view other) {
     other.remove_prefix(1);
   }
   return one.empty() && other.empty();
+}
+
+bool SaysItRetries(std::string_view text) {
+  static constexpr auto kWords =
+      std::to_array<std::string_view>({"etrying", "ill retry", "ill be retried", "rying again"});
+  static constexpr auto kGivenUp = std::to_array<std::string_view>(
+      {"ave up", "iving up", "ave been exceeded", "etries exceeded", "after retrying"});
+  return HasAny(text, kWords) && !HasAny(text, kGivenUp) && !IsOfLauncher(text);
 }
 
 bool GoesOnAnyway(std::string_view text) {

@@ -29,7 +29,8 @@ bool StartsSeveral(std::string_view line);
 // "12/400" of tqdm's "Epoch 1:   3%|x   | 12/400 [00:05<02:21,  2.7it/s]"; "" for another line.
 std::string_view CounterOfBar(std::string_view line);
 
-// A program that prints such a line continues.
+// A program that prints such a line continues: a warning, a record of a logger's lower levels, what
+// a library prints of a call that its caller may survive.
 bool IsWarning(std::string_view line);
 
 // The line before the traceback of an exception that was caught.
@@ -37,6 +38,9 @@ bool IsHandled(std::string_view before);
 
 // "step 3: skipped" and "step 4: skipped".
 bool IsSameButNumbers(std::string_view one, std::string_view other);
+
+// Whether the line itself says that what failed is tried again: no program ends by it.
+bool SaysItRetries(std::string_view line);
 
 // Whether a line with words of trouble also says how the program goes on: "..., using the CPU".
 bool GoesOnAnyway(std::string_view text);

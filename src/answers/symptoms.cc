@@ -72,6 +72,30 @@ bool IsError(std::string_view text) {
   return false;
 }
 
+// Whether it begins with a number that is no code: " = 0", ": 0.12", " 5%", " 1e-3".
+bool BeginsWithMeasure(std::string_view text) {
+  text = text.substr(std::min(text.find_first_not_of(":= "), text.size()));
+  text = text.substr(0, std::min(text.find_first_not_of("0123456789.e-%"), text.size()));
+  return !text.empty() && base::IsDigit(text[0]) &&
+         (text == "0" || text.find_first_of(".%") != text.npos || text.find("e-") != text.npos);
+}
+
+// Returns ": 0.950" of "to download: 0.950", which names a measure; "" for another text in small
+// letters.
+std::string_view BehindName(std::string_view text) {
+  const size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_ ");
+  return end != text.npos && text[end] == ':' ? text.substr(end) : "";
+}
+
+// Whether the machine says that it has corrected the error: the kernel's AER
+// (drivers/pci/pcie/aer.c, whose second line names a register), EDAC's CE, and machine checks.
+bool IsCorrected(std::string_view lower) {
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {" corrected error", "severity=correct", "severity: corrected",
+       " error status/mask=", "corrected by h/w", " ce memory "});
+  return HasAny(lower, kWords);
+}
+
 // Whether the word about a failure at [begin, end) of this text in small letters says of nothing
 // that it failed.
 bool IsTopic(std::string_view lower, size_t begin, size_t end) {
@@ -82,7 +106,8 @@ bool IsTopic(std::string_view lower, size_t begin, size_t end) {
   static constexpr auto kNone =
       std::to_array<std::string_view>({"no", "0", "zero", "without", "any", "busbw"});
   static constexpr auto kPossible = std::to_array<std::string_view>(
-      {"in case of ", "if ", "to debug ", "to avoid ", "to prevent ", "may ", "might "});
+      {"in case of ", "if ", "to debug ", "to avoid ", "to prevent ", "may ", "might ", "could ",
+       "will result in ", "can result in ", "will lead to ", "can lead to ", "can cause "});
   std::string_view before = lower.substr(0, begin);
   if (const size_t stop = before.rfind(". "); stop != before.npos) before.remove_prefix(stop + 2);
   const std::string_view after = base::Trim(lower.substr(end));
@@ -91,19 +116,15 @@ bool IsTopic(std::string_view lower, size_t begin, size_t end) {
   const bool is_topic =
       is_noun && std::any_of(kTopics.begin(), kTopics.end(),
                              [after](std::string_view topic) { return after.starts_with(topic); });
-  std::string_view number = after.substr(std::min(after.find_first_not_of(":= "), after.size()));
-  number = number.substr(0, std::min(number.find_first_not_of("0123456789.e-%"), number.size()));
-  const bool is_measure = !number.empty() && base::IsDigit(number[0]) &&
-                          (number == "0" || number.find_first_of(".%") != number.npos ||
-                           number.find("e-") != number.npos);
+  const std::string_view named = word == "failed" ? BehindName(after) : after;
   // "no errors", "0 tests failed"
   const std::vector<std::string> words = base::Split(base::Trim(before), ' ');
   const auto is_none = [&words](size_t from_end) {
     return words.size() >= from_end &&
            std::find(kNone.begin(), kNone.end(), words[words.size() - from_end]) != kNone.end();
   };
-  return is_topic || is_measure || HasAny(before, kPossible) || is_none(1) ||
-         (is_none(2) && words.back().ends_with('s'));
+  return is_topic || BeginsWithMeasure(after) || BeginsWithMeasure(named) ||
+         HasAny(before, kPossible) || is_none(1) || (is_none(2) && words.back().ends_with('s'));
 }
 
 // Whether a word in small letters has the letters of a word about failures and is another one:
@@ -164,7 +185,11 @@ bool ReportsEnd(std::string_view line) {
 
 bool OnlySpeaksOfFailure(std::string_view text) {
   static constexpr auto kFailures = std::to_array<std::string_view>({"error", "fail", "exception"});
+  // Open MPI's words about the help texts that it has left out (show_help.c)
+  static constexpr auto kLeftOut =
+      std::to_array<std::string_view>({" sent help message ", " to see all help / error messages"});
   const std::string lower = base::ToLower(text);
+  if (IsCorrected(lower) || HasAny(lower, kLeftOut)) return true;
   std::string rest(text);  // without the words that say of nothing that it failed
   for (size_t begin = 0, end = 0; begin < lower.size(); begin = end + 1) {
     for (end = begin; end < lower.size() && IsOfWord(lower[end]);) ++end;
@@ -392,6 +417,11 @@ bool NamesBuildError(std::string_view text) {
 bool IsOfDestructor(const Chain& chain) {
   const std::vector<Frame>& frames = chain.raised.front().frames;
   return !frames.empty() && frames.front().function == "__del__";
+}
+
+bool IsOfFeeder(const Frame& outermost) {
+  return outermost.function == "_feed" &&
+         outermost.file.find("multiprocessing/queues.py") != std::string::npos;
 }
 
 bool WasCaught(const Chain& chain) {

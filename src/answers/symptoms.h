@@ -74,6 +74,10 @@ bool IsBeforeAside(std::string_view line);
 // in `__del__`. Python's heading, "Exception ignored in: ...", may be missing.
 bool IsOfDestructor(const Chain& chain);
 
+// Whether the outermost frame is that of the thread that feeds a queue of Python's multiprocessing:
+// it prints what it raises, and goes on (multiprocessing/queues.py, Queue._feed).
+bool IsOfFeeder(const Frame& outermost);
+
 // Whether the program caught the exception and printed it: its outermost frame is that of the
 // function that caught it, while an uncaught one goes up to the program's or the thread's first
 // frame. It may have ended by it nevertheless.

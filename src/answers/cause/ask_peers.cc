@@ -55,19 +55,33 @@ void AskTimedOut(Verdict& verdict, const Evidence& evidence, const std::vector<C
   if (timed_out.size() > 1) verdict.rank.reset();
 }
 
+// Whether the evidence and the reports are of ranks 0 and 1 alone: one of them differs from the
+// other, and the one that reports it has failed first.
+bool AreTwo(const Evidence& evidence, const std::vector<Mismatch>& reports) {
+  return std::all_of(evidence.ranks.begin(), evidence.ranks.end(),
+                     [](const Rank& rank) { return rank.rank.value_or(0) < 2; }) &&
+         std::all_of(reports.begin(), reports.end(),
+                     [](const Mismatch& each) { return std::max(each.by, each.named) < 2; });
+}
+
 // The rank that reports a mismatch first is only one of those that see it, if others report it,
-// too.
+// too, or may have done so: each of them throws.
 void AskMismatch(Verdict& verdict, const Evidence& evidence, const std::vector<Claim>& claims) {
-  if (!ReportsMismatch(verdict.line)) return;
+  if (!BeginsMismatch(verdict.line)) return;
   const auto odd = OddInMismatch(evidence);
   const auto place = odd ? PlaceOf(evidence, *odd) : std::nullopt;
-  const auto reporting =
-      std::count_if(evidence.ranks.begin(), evidence.ranks.end(), [](const Rank& rank) {
-        return rank.rank && std::any_of(rank.lines.begin(), rank.lines.end(), [](const Line& line) {
-                 return ReportsMismatch(line.text);
-               });
-      });
-  if (place == verdict.rank || (!place && reporting < 2)) return;
+  std::set<size_t> reporting;
+  std::vector<Mismatch> reports;
+  for (size_t i = 0; i < evidence.ranks.size(); ++i) {
+    for (const Line& line : evidence.ranks[i].lines) {
+      const auto report = ReadMismatch(line.text);
+      if (!report) continue;
+      reports.push_back(*report);
+      if (evidence.ranks[i].rank) reporting.insert(i);
+    }
+  }
+  const bool is_first = evidence.first_rank || AreTwo(evidence, reports);
+  if (place == verdict.rank || (!place && reporting.size() < 2 && is_first)) return;
   verdict.rank = place;
   if (!place) return;
   const auto own = std::find_if(claims.begin(), claims.end(), [&](const Claim& claim) {

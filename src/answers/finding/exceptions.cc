@@ -24,6 +24,15 @@ std::string_view Exception(const Chain& chain) {
   return text.substr(0, text.find('\n'));
 }
 
+// Whether a queue's thread has lost the process that reads from the queue. What else that thread
+// raises may be why others wait.
+bool IsOfLostReader(const Chain& chain) {
+  const std::vector<Frame>& frames = chain.raised.front().frames;
+  const Rule* const rule = RuleFor(chain.raised.back());
+  return !frames.empty() && IsOfFeeder(frames.front()) && rule != nullptr &&
+         rule->level == Level::kPeerLost;
+}
+
 bool IsBehindWarning(const RankLog& log, const Chain& chain) {
   return IsDoubtful(log.Before(chain.begin)) && !log.IsEnd(chain.end);
 }
@@ -200,7 +209,9 @@ std::optional<Finding> FindInException(const RankLog& log, const Chain& chain) {
   const bool is_of_status = of_last != nullptr && (of_last->name.starts_with("windows-") ||
                                                    of_last->name == "exit-crash");
   const bool is_report = IsReport(chain) && !is_of_status;
-  if (is_report || IsBeforeAside(before) || IsOfDestructor(chain)) return std::nullopt;
+  if (is_report || IsBeforeAside(before) || IsOfDestructor(chain) || IsOfLostReader(chain)) {
+    return std::nullopt;
+  }
   const bool may_be_handled = IsHandled(before) && !EndedBeforeTable(log, chain);
   if (may_be_handled && (!log.IsEnd(chain.end) || log.WentOnAfter(before, true))) {
     return std::nullopt;

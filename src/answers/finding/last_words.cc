@@ -22,14 +22,15 @@ namespace {
 bool IsOfIgnored(const std::vector<Line>& lines, size_t line) {
   constexpr size_t kMostFrames = 100;
   // What a destructor raises is ignored, too, if Python's heading is missing.
-  const auto begins_destructors = [&lines](size_t header) {
-    return lines[header].text == kTracebackHeader && header + 1 < lines.size() &&
-           ReadFrame(lines[header + 1].text).function == "__del__";
+  const auto begins_ignored = [&lines](size_t header) {
+    if (lines[header].text != kTracebackHeader || header + 1 == lines.size()) return false;
+    const Frame outermost = ReadFrame(lines[header + 1].text);
+    return outermost.function == "__del__" || IsOfFeeder(outermost);
   };
-  if (begins_destructors(line)) return true;
+  if (begins_ignored(line)) return true;
   for (size_t i = line; i-- > 0 && line - i <= kMostFrames;) {
     const std::string_view text = lines[i].text;
-    if (text.starts_with("Exception ignored ") || begins_destructors(i)) return true;
+    if (text.starts_with("Exception ignored ") || begins_ignored(i)) return true;
     if (!text.starts_with(' ') && text != kTracebackHeader) return false;
   }
   return false;
@@ -65,7 +66,7 @@ std::optional<Trouble> LastTroubleOf(const Rank& rank, bool (*is_word)(std::stri
     const auto place = static_cast<size_t>(&each - rank.lines.data());
     const bool is_over = !overtaken.empty() && overtaken[place];
     if (base::Trim(each.text).empty() || is_over || IsOfIgnored(rank.lines, place) ||
-        IsBeforeAside(each.text) || WentOnAsBefore(rank.lines, place)) {
+        IsBeforeAside(each.text) || SaysItRetries(each.text) || WentOnAsBefore(rank.lines, place)) {
       return false;
     }
     passed += SaysNothing(each.text) ? 0 : 1;

@@ -174,6 +174,7 @@ std::optional<Finding> FindInLines(const RankLog& log, size_t end) {
     const bool is_of_dash = rule == nullptr && IsMissingOfDash(text);
     if (is_of_dash) rule = &RuleNamed("program-missing");
     if (rule == nullptr || log.IsOfFabricThatWentOn(i)) continue;
+    if (rule->level != Level::kDeciding && SaysItRetries(text)) continue;
     // A script goes on without a tool that only shows what the machine is like.
     const bool is_of_tool = rule->kind == "program-missing" && NamesMissingTool(text);
     if (is_of_tool && i >= no_program_until && !log.IsEnd(i + 1)) continue;

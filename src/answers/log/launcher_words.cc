@@ -119,7 +119,7 @@ void ReadTableLine(std::string_view text, LauncherRow& row) {
 }
 
 // Whether this is a row of a table whose beginning is missing in the log.
-bool IsOfCutTable(std::string_view text) {
+bool IsOfTableWithoutHead(std::string_view text) {
   const auto has = [text](std::string_view begin, std::string_view words) {
     return text.starts_with(begin) && text.find(words) != std::string_view::npos;
   };
@@ -133,6 +133,12 @@ bool IsRow(std::string_view text) {
                                        "exitcode  : ", "error_file: ", "traceback : "});
   return std::any_of(kRows.begin(), kRows.end(),
                      [text](std::string_view row) { return text.starts_with(row); });
+}
+
+// If the log ends within the root cause's row, how that rank ended is lost, but not who it was.
+void TakeCutRoot(std::string_view text, LauncherRow& row) {
+  const bool is_cut = row.ended == Ended::kFirst && row.rank && !row.exit_code && row.words.empty();
+  if (is_cut) row.words = text;
 }
 
 // Reads the tables of all nodes' agents.
@@ -150,14 +156,16 @@ void ReadTables(const Lines& lines, std::vector<LauncherRow>& rows) {
     }
     if (text == "Failures:") part = Part::kFailures;
     if (text.starts_with("Root Cause (first observed failure)")) part = Part::kRoot;
-    if (part == Part::kNone && IsOfCutTable(text)) {
+    if (part == Part::kNone && IsOfTableWithoutHead(text)) {
       part = Part::kRoot;  // the root cause is the last part of a table
       is_cut = true;
       add();
     }
     if (part == Part::kNone) continue;
     if (text.starts_with('[') && text.ends_with("]:")) add();
-    if (!rows.empty()) ReadTableLine(text, rows.back());
+    if (rows.empty()) continue;
+    ReadTableLine(text, rows.back());
+    if (TableValue(text, "rank")) TakeCutRoot(text, rows.back());
   }
 }
 
@@ -595,6 +603,8 @@ LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines) {
   words.ranks = ReadNodeRanks(lines);
   return words;
 }
+
+bool IsOfCutTable(std::string_view words) { return TableValue(words, "rank").has_value(); }
 
 std::optional<int> ReadSection(std::string_view line) {
   if (line.find("----------End global rank ") != std::string_view::npos) return -1;

@@ -80,6 +80,9 @@ struct LauncherWords {
 // mpirun and Hydra about a process that ended. Pure.
 LauncherWords ReadLauncherWords(const std::vector<std::string_view>& lines);
 
+// Whether the launcher's words are of torchrun's table, of a row that ends before the exit code.
+bool IsOfCutTable(std::string_view words);
+
 // The rank whose output follows one of Composer's headings: -1 when its output ends.
 std::optional<int> ReadSection(std::string_view line);
 

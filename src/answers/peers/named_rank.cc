@@ -29,29 +29,6 @@ constexpr auto kDiffering = std::to_array<Difference>({
     {"Forward order differs across ranks: rank ", " while rank ", false},
 });
 
-struct Mismatch {
-  int by = 0, named = 0;
-};
-
-// Nullopt if the ranks' numbers are not the job's, because a rank counts itself in a group of its
-// own, or if what they compared had not come: a model of 0 parameters.
-std::optional<std::vector<Mismatch>> ReadMismatches(const Evidence& evidence) {
-  std::vector<Mismatch> mismatches;
-  for (const Rank& rank : evidence.ranks) {
-    for (const Line& line : rank.lines) {
-      for (const Difference& phrase : kDiffering) {
-        const auto by = RankBehind(line.text, phrase.by);
-        const auto named = by ? RankBehind(line.text, phrase.named) : std::nullopt;
-        if (!named) continue;
-        if (phrase.is_speakers && rank.rank && rank.rank != by) return std::nullopt;
-        if (line.text.find(" has inconsistent 0 params") != line.text.npos) return std::nullopt;
-        mismatches.push_back({*by, *named});
-      }
-    }
-  }
-  return mismatches;
-}
-
 // A line of Horovod's list: "5: [allreduce.a, allreduce.b ...]", with "5!:" for a rank that it
 // has waited for too long (stall_inspector.cc).
 struct Missing {
@@ -113,11 +90,40 @@ std::vector<Missing> ReadLastMissing(const Evidence& evidence) {
 
 }  // namespace
 
-bool ReportsMismatch(std::string_view line) {
+bool BeginsMismatch(std::string_view line) {
   return std::any_of(kDiffering.begin(), kDiffering.end(), [line](const Difference& phrase) {
-    return RankBehind(line, phrase.by) && RankBehind(line, phrase.named);
+    return RankBehind(line, phrase.by).has_value();
   });
 }
+
+std::optional<Mismatch> ReadMismatch(std::string_view line) {
+  for (const Difference& phrase : kDiffering) {
+    const auto by = RankBehind(line, phrase.by);
+    const auto named = by ? RankBehind(line, phrase.named) : std::nullopt;
+    if (named) return Mismatch{*by, *named, phrase.is_speakers};
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+// Nullopt if the ranks' numbers are not the job's, because a rank counts itself in a group of its
+// own, or if what they compared had not come: a model of 0 parameters.
+std::optional<std::vector<Mismatch>> ReadMismatches(const Evidence& evidence) {
+  std::vector<Mismatch> mismatches;
+  for (const Rank& rank : evidence.ranks) {
+    for (const Line& line : rank.lines) {
+      const auto mismatch = ReadMismatch(line.text);
+      if (!mismatch) continue;
+      if (mismatch->is_speakers && rank.rank && rank.rank != mismatch->by) return std::nullopt;
+      if (line.text.find(" has inconsistent 0 params") != line.text.npos) return std::nullopt;
+      mismatches.push_back(*mismatch);
+    }
+  }
+  return mismatches;
+}
+
+}  // namespace
 
 // Each rank compares itself with all others in the order of their numbers and names the first one
 // that differs (ProcessGroupWrapper.cpp, reducer.cpp, _exec_order_utils.py): all ranks below that
@@ -135,15 +141,21 @@ std::optional<int> OddInMismatch(const Evidence& evidence) {
     odd = candidate.named;
   }
   if (!odd) return std::nullopt;
-  std::set<int> against;
+  std::set<int> against, reporting, known;
   int last = *odd;
   for (const Mismatch& each : *mismatches) {
     last = std::max(last, each.by);
+    reporting.insert(each.by);
     if (each.named != *odd) continue;
     against.insert(each.by);
     for (int below = 0; below < *odd; ++below) against.insert(below);
   }
-  for (const Rank& rank : evidence.ranks) last = std::max(last, rank.rank.value_or(0));
+  for (const Rank& rank : evidence.ranks) {
+    last = std::max(last, rank.rank.value_or(0));
+    if (rank.rank) known.insert(*rank.rank);
+  }
+  const bool is_whole = known.size() == static_cast<size_t>(last) + 1;
+  if (reporting.size() < 2 && !is_whole) return std::nullopt;
   const bool are_most = against.size() > 1 && 2 * against.size() > static_cast<size_t>(last) + 1;
   return are_most ? odd : std::nullopt;
 }

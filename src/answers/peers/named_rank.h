@@ -9,14 +9,24 @@
 
 namespace answers {
 
-// Whether torch reports in this line that two ranks differ: "Detected mismatch between collectives
-// on ranks. Rank 4 is running collective: ..., but Rank 7 is running collective: ...", "DDP expects
+// What torch reports in one line, that two ranks differ: "Detected mismatch between collectives on
+// ranks. Rank 4 is running collective: ..., but Rank 7 is running collective: ...", "DDP expects
 // same model across all ranks, but Rank 4 has 62 params, while rank 7 has inconsistent 60 params."
 // or "Forward order differs across ranks: rank 0 is all-gathering 2 parameters while rank 7 ...".
-bool ReportsMismatch(std::string_view line);
+struct Mismatch {
+  int by = 0, named = 0;
+  bool is_speakers = true;  // `by` is the rank that prints it
+};
 
-// From all such lines. Nullopt if they name several ranks, or if more than half of the ranks may
-// agree with the one that they name. Pure.
+// Nullopt for another line. Pure.
+std::optional<Mismatch> ReadMismatch(std::string_view line);
+
+// Whether the line is one of these, even if it is cut before the second rank. Pure.
+bool BeginsMismatch(std::string_view line);
+
+// From all such lines. Nullopt if they name several ranks, if more than half of the ranks may agree
+// with the one that they name, or if there is one report alone and the job may have more ranks than
+// the evidence. Pure.
 std::optional<int> OddInMismatch(const Evidence& evidence);
 
 // The only one below "Missing ranks:" in the last report of Horovod's stall inspector or, if it

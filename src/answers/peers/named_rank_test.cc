@@ -27,7 +27,9 @@ TEST(NamedRank, TheOneThatAllOthersFindDifferent) {
   EXPECT_EQ(OddIn(Differs(0, 3) + Differs(1, 3) + Differs(2, 3)), 3);
   EXPECT_EQ(OddIn(Differs(0, 2) + Differs(1, 2) + Differs(2, 0) + Differs(3, 2)), 2);
   EXPECT_EQ(OddIn(Differs(1, 0) + Differs(2, 0) + Differs(0, 1)), 0);
-  EXPECT_EQ(OddIn(Differs(4, 5)), 5) << "ranks 0 to 3 agree with rank 4";
+  const std::string others = "[rank0]: a\n[rank1]: a\n[rank2]: a\n[rank3]: a\n[rank5]: a\n";
+  EXPECT_EQ(OddIn(others + Differs(4, 5)), 5) << "ranks 0 to 3 agree with rank 4";
+  EXPECT_EQ(OddIn(Differs(4, 5)), std::nullopt) << "those above rank 5 may agree with it";
 }
 
 TEST(NamedRank, AlsoIfItHasPrintedNothing) {
@@ -77,6 +79,27 @@ TEST(NamedRank, TheVerdictIsAboutTheOddOneOrNobody) {
   EXPECT_EQ(evidence.ranks[*verdict.rank].rank, 2);
   EXPECT_FALSE(Explain(ReadLogs({{"job.log", Differs(0, 1) + Differs(1, 0)}})).rank);
   EXPECT_TRUE(Explain(ReadLogs({{"job.log", Differs(1, 0)}})).rank) << "it failed first";
+}
+
+// Each rank that sees it throws, and one report says only that two differ.
+TEST(NamedRank, OneReportOfALargerJobNamesNobody) {
+  const auto judge = [](const std::string& log) {
+    const Evidence evidence = ReadLogs({{"job.log", log}});
+    const Verdict verdict = Explain(evidence);
+    EXPECT_EQ(verdict.kind, "collective-mismatch") << log;
+    return verdict.rank ? evidence.ranks[*verdict.rank].rank : std::nullopt;
+  };
+  const std::string without_prefix = Differs(3, 4).substr(std::string("[rank3]: ").size());
+  EXPECT_EQ(judge(without_prefix), std::nullopt);
+  EXPECT_EQ(judge(Differs(3, 6)), std::nullopt);
+  EXPECT_EQ(judge(Differs(3, 6) + "[rank6]: step 1\n"), std::nullopt);
+  std::string shapes = Differs(3, 6);
+  shapes.replace(shapes.find("TensorShape"), 0, std::string(500, 'x'));
+  EXPECT_EQ(judge(shapes), std::nullopt) << "the line that is shown ends before the other rank";
+  const std::string table =
+      "Root Cause (first observed failure):\n[0]:\n  rank      : 3 (local_rank: 3)\n"
+      "  exitcode  : 1 (pid: 7)\n";
+  EXPECT_EQ(judge(Differs(3, 6) + table), 3) << "it failed first";
 }
 
 std::string Stalled(const std::string& prefix, const std::string& list) {
