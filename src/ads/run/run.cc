@@ -217,13 +217,7 @@ base::Status RunVerb::CheckSubmittable() const {
   };
   const bool is_service = !IsLocal() && flags_.backend != "kubernetes";
   if (is_service) {
-    const std::vector<std::string> placeholders = FindPlaceholders(config_);
-    if (!placeholders.empty()) {
-      return refuse(
-          fmt::format("ValueError: {}: these values are still the documentation's; put "
-                      "your own in their place: {}",
-                      config_.path, base::Join(placeholders, "; ")));
-    }
+    TRY(CheckPlaceholders(config_, context_.environment));
     TRY(CheckWorkDir(config_));
     if (!IsOciUri(*config_.work_dir) && !HasMounts(config_)) {
       TRY(
