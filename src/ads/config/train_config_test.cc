@@ -102,9 +102,9 @@ TEST(TrainConfig_UnknownKeys, AreNamedWithLineAndNearest) {
   yaml.infrastructure += "      reservation: {id: 1}\n";
   const auto config = ReadYaml(yaml);
   ASSERT_TRUE(config) << config.error().message;
-  EXPECT_EQ(config->warnings, std::vector<std::string>{
-                                  "train.yaml line 14: the unknown key \"reservation\" in "
-                                  "spec.infrastructure.spec is not sent"});
+  EXPECT_EQ(config->warnings,
+            std::vector<std::string>{"train.yaml line 14: the unknown key \"reservation\" in "
+                                     "spec.infrastructure.spec is not sent"});
   EXPECT_NE(config->infrastructure.Find("reservation"), nullptr);
   yaml = TrainYaml();
   yaml.cluster += "      workerr: {}\n";

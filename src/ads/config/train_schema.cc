@@ -73,8 +73,11 @@ const KeyRules& RootRules() {
   static const KeyRules runtime = {
       {"kind"}, {"type"}, {"apiVersion"}, {"spec", kMap, &runtime_spec}};
   static const KeyRules infrastructure_spec = InfrastructureRules();
-  static const KeyRules infrastructure = {
-      {"kind"}, {"type"}, {"apiVersion"}, {"displayName"}, {"spec", kMap, &infrastructure_spec, false, true}};
+  static const KeyRules infrastructure = {{"kind"},
+                                          {"type"},
+                                          {"apiVersion"},
+                                          {"displayName"},
+                                          {"spec", kMap, &infrastructure_spec, false, true}};
   static const KeyRules spec = {{"infrastructure", kMap, &infrastructure},
                                 {"cluster", kMap, &cluster},
                                 {"runtime", kMap, &runtime}};
@@ -131,8 +134,7 @@ base::Status KeyCheck::Fits(const PyValue& value, Shape shape, const std::string
   return FailAt(value.line, fmt::format("{} must be {}, not {}", where, wanted, ShortRepr(value)));
 }
 
-base::Status KeyCheck::Entry(const PyValue& value, const KeyRule& rule,
-                             const std::string& where) {
+base::Status KeyCheck::Entry(const PyValue& value, const KeyRule& rule, const std::string& where) {
   if (rule.below == nullptr) return Fits(value, Shape::kScalar, where);
   if (!value.is_map()) {
     return FailAt(value.line,
@@ -142,8 +144,7 @@ base::Status KeyCheck::Entry(const PyValue& value, const KeyRule& rule,
   return Map(value, *rule.below, where + ".");
 }
 
-base::Status KeyCheck::Value(const PyValue& value, const KeyRule& rule,
-                             const std::string& where) {
+base::Status KeyCheck::Value(const PyValue& value, const KeyRule& rule, const std::string& where) {
   TRY(Fits(value, rule.shape, where));
   if (rule.shape == Shape::kMap && rule.below != nullptr) {
     return Map(value, *rule.below, where + ".", rule.is_open);
