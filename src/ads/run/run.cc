@@ -306,6 +306,7 @@ base::Result<int> RunVerb::Run() {
                       "ValueError: Either an ADS operator or a source folder or a docker image "
                       "needs to be given: -f train.yaml");
   }
+  if (flags_.backend == "job") TRY(CheckShapeDefault(flags_.login, context_.environment));
   TRY_ASSIGN(const PyValue document, ReadTrainFile(flags_.file, context_, flags_.login));
   if (KindOf(document) == "job") return RunPlainJob(document);
   TRY_ASSIGN(config_,

@@ -59,6 +59,17 @@ def test_dataflow_is_refused(opctl):
         "RuntimeError: backend operator for distributed training can either be local or job \n")
 
 
+def test_a_flexible_shape_of_the_defaults_wants_its_size(opctl):
+    os.makedirs(opctl.path("ops"))
+    opctl.write(opctl.path("ops", "ml_job_config.ini"), "[DEFAULT]\nshape_name = VM.Standard.E3.Flex\n")
+    flags = ["run", "-f", "train.yaml", "--nobuild", "--dry-run", "--ads-config", opctl.path("ops")]
+    refused = opctl.run(*flags, "-b", "job", code=1)
+    assert (refused.stdout, refused.stderr) == ("", (
+        "ValueError: Parameters `ocpus` and `memory_in_gbs` must be provided for using flex shape. Call `ads opctl "
+        "configure` to specify. \n"))
+    opctl.run(*flags)
+
+
 def test_quiet_keeps_stdout_for_the_answer(opctl):
     assert opctl.dry("-q").stdout.startswith("-----------------------------Entering dryrun mode")
 

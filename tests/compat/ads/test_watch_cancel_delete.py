@@ -147,6 +147,8 @@ def test_errors_of_the_log_are_tolerated(user, runs):
     (["cancel", "foo"], "ValueError: Must provide a resource OCID."),
     (["delete", "xx"], "ValueError: Must provide a resource OCID."),
     (["activate", "x"], "NotImplementedError: `activate` has not been implemented yet."),
+    (["deactivate", "x", "-a", "instance_principal", "--wait-for-completion"],
+     "NotImplementedError: `deactivate` has not been implemented yet."),
 ])
 def test_what_is_no_ocid(user, args, message):
     assert user.fails(*args) == message
