@@ -32,6 +32,13 @@ def test_usage_errors_of_groups(opctl):
         "distributed-training", "buidl-image", code=2).stderr
 
 
+def test_a_program_that_is_not_of_ads(opctl):
+    done = subprocess.run([opctl.path("bin", "ads"), "opct"], env=opctl.env, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", (
+        "Usage: ads [OPTIONS] COMMAND [ARGS]...\nTry 'ads --help' for help.\n\n"
+        "Error: No such command 'opct'. Did you mean 'opctl'?\n"))
+
+
 @pytest.mark.parametrize("command,has_short", [
     (["run"], True), (["configure"], True), (["publish-image"], True), ([], True), (["distributed-training"], True),
     (["distributed-training", "init"], True), (["distributed-training", "publish-image"], True),
