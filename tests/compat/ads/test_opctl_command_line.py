@@ -1,5 +1,6 @@
 """Click's habits (compat/opctl.md 1): flags, usage errors, help, completion."""
 import os
+import re
 import subprocess
 
 import pytest
@@ -46,6 +47,7 @@ def test_a_program_that_is_not_of_ads(opctl):
 def test_help_flags(opctl, command, has_short):
     text = opctl.run(*command, "--help").stdout
     assert text.startswith(f"Usage: ads opctl {' '.join(command)}".rstrip() + " [OPTIONS]")
+    assert re.search(f"\\n  {'-h, ' if has_short else ''}--help +Show this message and exit.\\n", text), text
     if has_short:
         assert opctl.run(*command, "-h").stdout == text
     else:
