@@ -29,6 +29,7 @@
 #include "base/log.h"
 #include "base/machine/standard_descriptors.h"
 #include "base/machine/uncaught.h"
+#include "cli/click.h"
 #include "cli/command.h"
 #include "cli/interrupt_notice.h"
 #include "controller/operator/operator_command.h"
@@ -196,6 +197,15 @@ ads::Context MakeOpctlContext(const std::string& program, OpctlCluster& cluster)
   return context;
 }
 
+// An error of the root, in the words of the commands below it.
+std::string AdsFailure(const cli::Command& root, const std::vector<std::string>& args,
+                       const cli::Outcome& outcome) {
+  if (outcome.exit_code != cli::kExitUsage) return cli::ClickFailure(*outcome.error);
+  const cli::ClickText text(root);
+  const bool is_command = outcome.error->message.starts_with("unknown command");
+  return text.UsageFailure(is_command ? text.NoSuchCommand(args[0]) : outcome.error->message);
+}
+
 // Under the name `ads` there is only opctl.
 int RunAds(const std::vector<std::string>& args) {
   base::SetLogForm(base::LogForm::kText);
@@ -209,7 +219,7 @@ int RunAds(const std::vector<std::string>& args) {
   cli::FdOutput out(STDOUT_FILENO);
   cli::FdOutput err(STDERR_FILENO);
   const cli::Outcome outcome = cli::Execute(root, args, out, err);
-  if (outcome.error) base::LogError("{}", outcome.error->message);
+  if (outcome.error) (void)err.Write(AdsFailure(root, args, outcome));
   return outcome.exit_code;
 }
 

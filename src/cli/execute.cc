@@ -130,7 +130,8 @@ void Executor::AddHelpFlag(Command& command) {
   if (command.is_raw_ || command.flags_.Find("help") != nullptr) return;
   if (command.is_click()) {
     Flag& help =
-        command.flags_.Bool(&command.wants_help_, "help", false, "Show this message.").Eager();
+        command.flags_.Bool(&command.wants_help_, "help", false, "Show this message and exit.")
+            .Eager();
     if (command.has_short_help_) help.Short('h');
     return;
   }

@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                      config.error().message.find('\n') == std::string::npos);
       continue;
     }
-    (void)ads::FindPlaceholders(*config);
+    (void)ads::CheckPlaceholders(*config, {});
     // A million runs are the user's wish, and take as long as they take to print.
     if (config->worker && config->worker->replicas > 100) continue;
     if (config->ps && config->ps->replicas > 100) continue;

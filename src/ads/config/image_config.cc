@@ -47,7 +47,6 @@ base::Result<IniFile> UpdateImageIni(const std::optional<std::string>& existing,
   set("tag", flags.tag.empty() ? of_yaml.tag : flags.tag);
   set("registry", flags.registry.empty() ? of_yaml.registry : flags.registry);
   set("dockerfile", flags.dockerfile);
-  set("source_folder", flags.source_folder);
   const bool is_named = need != ImageNeed::kNothing;
   if (!has("tag") && is_named) TRY(RefuseMissing("tag", "-t TAG"));
   if (!has("registry") && is_named) TRY(RefuseMissing("registry", "-reg REGISTRY"));
@@ -57,6 +56,7 @@ base::Result<IniFile> UpdateImageIni(const std::optional<std::string>& existing,
     TRY(RefuseMissing("dockerfile", "-df DOCKERFILE"));
   }
   if (!has_dockerfile) file.Set(kSection, "dockerfile", kNoDockerfile);
+  set("source_folder", flags.source_folder);
   if (!has("source_folder")) file.Set(kSection, "source_folder", ".");
   if (!has("oci_key_mnt")) {
     file.AddComment(kSection, "; mount oci keys for local testing");

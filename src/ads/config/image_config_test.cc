@@ -49,6 +49,9 @@ TEST(ImageConfig_MissingValues, AreNotMissedWhereTheImageIsNotUsed) {
 TEST(ImageConfig_NoBuild, WritesADummyThatALaterBuildRefuses) {
   const std::string text = IniText(std::nullopt, {}, "r/x:1", ImageNeed::kName);
   EXPECT_NE(text.find("dockerfile = DUMMY_PATH\nsource_folder = .\n"), std::string::npos) << text;
+  EXPECT_NE(IniText(std::nullopt, {"", "", "", "src"}, "r/x:1", ImageNeed::kName)
+                .find("dockerfile = DUMMY_PATH\nsource_folder = src\n"),
+            std::string::npos);
   EXPECT_TRUE(
       IniText(text, {}, "r/x:1", kBuild).starts_with("ValueError: dockerfile arg is missing"));
   EXPECT_NE(IniText(text, {"", "", "DF", ""}, "r/x:1", kBuild).find("dockerfile = DF\n"),

@@ -4,12 +4,17 @@
 
 #include "ads/config/ini_file.h"
 #include "base/file.h"
+#include "base/strings.h"
 
 namespace ads {
 namespace {
 
 constexpr size_t kMaxConfigBytes = 1 << 20;
 constexpr const char* kDefaultProfile = "DEFAULT";
+
+std::string AdsConfigFolder(const LoginFlags& flags, const base::Environment& environment) {
+  return ExpandHome(flags.ads_config.empty() ? "~/.ads_ops" : flags.ads_config, environment);
+}
 
 bool IsThere(const std::string& path, const base::Environment& environment) {
   return ::access(ExpandHome(path, environment).c_str(), F_OK) == 0;
@@ -23,9 +28,7 @@ std::string ExpandHome(const std::string& path, const base::Environment& environ
 }
 
 base::Result<Login> ChooseLogin(const LoginFlags& flags, const base::Environment& environment) {
-  const std::string folder =
-      ExpandHome(flags.ads_config.empty() ? "~/.ads_ops" : flags.ads_config, environment);
-  const std::string path = folder + "/config.ini";
+  const std::string path = AdsConfigFolder(flags, environment) + "/config.ini";
   std::string of_file[3];
   const auto text = base::ReadFile(path, kMaxConfigBytes);
   if (text) {
@@ -60,6 +63,34 @@ base::Result<Login> ChooseLogin(const LoginFlags& flags, const base::Environment
   login.config_path = ExpandHome(first(flags.oci_config, of_file[1], config), environment);
   login.profile = first(flags.oci_profile, of_file[2], profile);
   return login;
+}
+
+base::Result<std::string> JobDefault(const LoginFlags& flags, const base::Environment& environment,
+                                     std::string_view key) {
+  const std::string path = AdsConfigFolder(flags, environment) + "/ml_job_config.ini";
+  const auto text = base::ReadFile(path, kMaxConfigBytes);
+  if (!text) return std::string();
+  TRY_ASSIGN(const IniFile file, IniFile::Parse(*text, path, IniFile::Keys::kAsWritten));
+  TRY_ASSIGN(const Login chosen, ChooseLogin(flags, environment));
+  const bool is_principal = chosen.auth.ends_with("_principal");
+  const std::string section = is_principal ? base::ToUpper(chosen.auth) : chosen.profile;
+  const bool is_there = file.FindSection(section) != nullptr;
+  const std::string* const value = file.Find(is_there ? section : kDefaultProfile, key);
+  return value == nullptr ? std::string() : *value;
+}
+
+base::Status CheckShapeDefault(const LoginFlags& flags, const base::Environment& environment) {
+  TRY_ASSIGN(const std::string shape, JobDefault(flags, environment, "shape_name"));
+  if (!shape.ends_with(".Flex")) return {};
+  for (const char* key : {"ocpus", "memory_in_gbs"}) {
+    TRY_ASSIGN(const std::string size, JobDefault(flags, environment, key));
+    if (!size.empty()) continue;
+    return base::Fail(
+        base::Code::kInvalidArgument,
+        "ValueError: Parameters `ocpus` and `memory_in_gbs` must be provided for using flex shape. "
+        "Call `ads opctl configure` to specify.");
+  }
+  return {};
 }
 
 }  // namespace ads

@@ -59,6 +59,22 @@ TEST_F(OpctlConfigTest, AnotherFileIsTakenWhereTheUsualOneIsMissing) {
   EXPECT_EQ(ChooseLogin({}, named)->config_path, home_.path() + "/.oci/config");
 }
 
+TEST_F(OpctlConfigTest, AFlexibleShapeOfTheDefaultsWantsItsSize) {
+  EXPECT_TRUE(CheckShapeDefault({}, Env()));
+  Write(".ads_ops/ml_job_config.ini",
+        "[DEFAULT]\nshape_name = VM.Standard.E3.Flex\nocpus = 2\n"
+        "[P]\nshape_name = VM.GPU2.1\n"
+        "[Q]\nshape_name = VM.Standard.E3.Flex\nocpus = 2\nmemory_in_gbs = 16\n");
+  const auto refused = CheckShapeDefault({}, Env());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "ValueError: Parameters `ocpus` and `memory_in_gbs` must be provided for using flex "
+            "shape. Call `ads opctl configure` to specify.");
+  EXPECT_TRUE(CheckShapeDefault({"", "", "P", ""}, Env()));
+  EXPECT_TRUE(CheckShapeDefault({"", "", "Q", ""}, Env()));
+  EXPECT_EQ(JobDefault({"", "", "Q", ""}, Env(), "ocpus").value_or(""), "2");
+}
+
 TEST(IniFile_Errors, NameTheLine) {
   EXPECT_EQ(IniFile::Parse("a = 1\n", "f").error().message,
             "f line 1: a [section] has to come before the first key");

@@ -4,6 +4,7 @@
 
 #include "ads/config/infrastructure_keys.h"
 #include "ads/config/train_schema.h"
+#include "ads/oci/region.h"
 #include "ads/yaml/text.h"
 #include "ads/yaml/yaml.h"
 #include "base/strings.h"
@@ -314,7 +315,7 @@ base::Result<TrainConfig> TrainReader::Read(const PyValue& document) {
                     "write \"kind: distributed\")",
                     PyStr(*kind), path_, kind->line));
   }
-  if (is_strict_) TRY(CheckKeys(document, path_));
+  if (is_strict_) TRY(CheckKeys(document, path_, config_.warnings));
   config_.path = path_;
   TRY_ASSIGN(const PyValue* spec, NeedMap(document, "spec", ""));
   TRY(ReadInfrastructure(*spec));
@@ -385,14 +386,19 @@ base::Result<TrainConfig> ReadTrainConfig(std::string_view text, const std::stri
   return ReadTrainConfig(*document, path, options);
 }
 
-std::vector<std::string> FindPlaceholders(const TrainConfig& config) {
+base::Status CheckPlaceholders(const TrainConfig& config, const base::Environment& environment) {
+  if (oci::IsServedHere(oci::Service::kDataScience, environment)) return {};
   std::vector<std::string> found;
   CollectPlaceholders(config.infrastructure, "spec.infrastructure.spec", found);
   if (IsPlaceholder(config.image)) found.push_back("spec.cluster.spec.image: " + config.image);
   if (config.work_dir && IsPlaceholder(*config.work_dir)) {
     found.push_back("spec.cluster.spec.workDir: " + *config.work_dir);
   }
-  return found;
+  if (found.empty()) return {};
+  return base::Fail(base::Code::kInvalidArgument,
+                    fmt::format("ValueError: {}: these values are still the documentation's; put "
+                                "your own in their place: {}",
+                                config.path, base::Join(found, "; ")));
 }
 
 }  // namespace ads

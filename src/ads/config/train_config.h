@@ -9,6 +9,7 @@
 
 #include "ads/yaml/ordered_env.h"
 #include "ads/yaml/value.h"
+#include "base/environment.h"
 #include "base/result.h"
 
 namespace ads {
@@ -71,8 +72,9 @@ base::Result<TrainConfig> ReadTrainConfig(std::string_view text, const std::stri
 base::Result<TrainConfig> ReadTrainConfig(const PyValue& document, const std::string& path,
                                           const TrainReadOptions& options);
 
-// Values that are still placeholders of the documentation (<...> or oci.xxxx.), each as
-// "spec...key: value (line n)". A real run refuses them.
-std::vector<std::string> FindPlaceholders(const TrainConfig& config);
+// kInvalidArgument lists the values that are still placeholders of the documentation (<...> or
+// oci.xxxx.), each as "spec...key: value (line n)". A service on this machine, which a test set up,
+// may know them: they are permitted if the environment names one.
+base::Status CheckPlaceholders(const TrainConfig& config, const base::Environment& environment);
 
 }  // namespace ads

@@ -97,6 +97,15 @@ TEST(TrainConfig_UnknownKeys, AreNamedWithLineAndNearest) {
             "train.yaml line 14: unknown key \"blockStorageSizes\" in spec.infrastructure.spec: "
             "did you mean \"blockStorageSize\"?; --no-strict ignores it");
   EXPECT_EQ(RefusalOf(yaml, false), "accepted");
+  // One that resembles none may be the service's.
+  yaml = TrainYaml();
+  yaml.infrastructure += "      reservation: {id: 1}\n";
+  const auto config = ReadYaml(yaml);
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->warnings,
+            std::vector<std::string>{"train.yaml line 14: the unknown key \"reservation\" in "
+                                     "spec.infrastructure.spec is not sent"});
+  EXPECT_NE(config->infrastructure.Find("reservation"), nullptr);
   yaml = TrainYaml();
   yaml.cluster += "      workerr: {}\n";
   EXPECT_NE(RefusalOf(yaml).find("\"workerr\" in spec.cluster.spec: did you mean \"worker\"?"),
@@ -228,12 +237,20 @@ TEST(TrainConfig_Placeholders, AreAllFound) {
   yaml.cluster = "      image: <region.ocir.io/my-tenancy/image-name>\n      main: {replicas: 1}\n";
   const auto config = ReadYaml(yaml);
   ASSERT_TRUE(config) << config.error().message;
-  const std::vector<std::string> expected = {
-      "spec.infrastructure.spec.projectId: oci.xxxx.<project_ocid> (line 8)",
-      "spec.infrastructure.spec.logId: oci.xxx.<log> (line 9)",
-      "spec.cluster.spec.image: <region.ocir.io/my-tenancy/image-name>"};
-  EXPECT_EQ(FindPlaceholders(*config), expected);
-  EXPECT_TRUE(FindPlaceholders(*ReadYaml(TrainYaml())).empty());
+  const auto refused = CheckPlaceholders(*config, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "ValueError: train.yaml: these values are still the documentation's; put your own in "
+            "their place: spec.infrastructure.spec.projectId: oci.xxxx.<project_ocid> (line 8); "
+            "spec.infrastructure.spec.logId: oci.xxx.<log> (line 9); "
+            "spec.cluster.spec.image: <region.ocir.io/my-tenancy/image-name>");
+  EXPECT_TRUE(CheckPlaceholders(*ReadYaml(TrainYaml()), {}));
+  // A test's service takes them.
+  base::Environment environment;
+  environment.Set("OCI_ODSC_SERVICE_ENDPOINT", "http://127.0.0.1:1");
+  EXPECT_TRUE(CheckPlaceholders(*config, environment));
+  environment.Set("OCI_ODSC_SERVICE_ENDPOINT", "https://example.com");
+  EXPECT_FALSE(CheckPlaceholders(*config, environment));
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct KeyRule {
   Shape shape = Shape::kScalar;
   const std::vector<KeyRule>* below = nullptr;  // kMap: its keys; kList: the keys of its maps
   bool is_any_case = false;                     // upper case is accepted too
+  bool is_open = false;                         // kMap: it may have other keys
 };
 using KeyRules = std::vector<KeyRule>;
 
@@ -72,8 +73,11 @@ const KeyRules& RootRules() {
   static const KeyRules runtime = {
       {"kind"}, {"type"}, {"apiVersion"}, {"spec", kMap, &runtime_spec}};
   static const KeyRules infrastructure_spec = InfrastructureRules();
-  static const KeyRules infrastructure = {
-      {"kind"}, {"type"}, {"apiVersion"}, {"displayName"}, {"spec", kMap, &infrastructure_spec}};
+  static const KeyRules infrastructure = {{"kind"},
+                                          {"type"},
+                                          {"apiVersion"},
+                                          {"displayName"},
+                                          {"spec", kMap, &infrastructure_spec, false, true}};
   static const KeyRules spec = {{"infrastructure", kMap, &infrastructure},
                                 {"cluster", kMap, &cluster},
                                 {"runtime", kMap, &runtime}};
@@ -103,13 +107,17 @@ std::string_view Misfit(const PyValue& value, Shape shape) {
 
 class KeyCheck {
  public:
-  explicit KeyCheck(const std::string& path) : path_(path) {}
+  KeyCheck(const std::string& path, std::vector<std::string>& warnings)
+      : path_(path), warnings_(warnings) {}
 
-  base::Status Map(const PyValue& map, const KeyRules& rules, const std::string& where) const;
+  base::Status Map(const PyValue& map, const KeyRules& rules, const std::string& where,
+                   bool is_open = false);
 
  private:
-  base::Status Value(const PyValue& value, const KeyRule& rule, const std::string& where) const;
-  base::Status Entry(const PyValue& value, const KeyRule& rule, const std::string& where) const;
+  base::Status Value(const PyValue& value, const KeyRule& rule, const std::string& where);
+  base::Status Entry(const PyValue& value, const KeyRule& rule, const std::string& where);
+  base::Status Unknown(const PyValue::Member& member, const KeyRules& rules,
+                       const std::string& where, bool is_open);
   base::Status Fits(const PyValue& value, Shape shape, const std::string& where) const;
   tl::unexpected<base::Error> FailAt(size_t line, std::string_view why) const {
     return base::Fail(base::Code::kInvalidArgument,
@@ -117,6 +125,7 @@ class KeyCheck {
   }
 
   const std::string& path_;
+  std::vector<std::string>& warnings_;
 };
 
 base::Status KeyCheck::Fits(const PyValue& value, Shape shape, const std::string& where) const {
@@ -125,8 +134,7 @@ base::Status KeyCheck::Fits(const PyValue& value, Shape shape, const std::string
   return FailAt(value.line, fmt::format("{} must be {}, not {}", where, wanted, ShortRepr(value)));
 }
 
-base::Status KeyCheck::Entry(const PyValue& value, const KeyRule& rule,
-                             const std::string& where) const {
+base::Status KeyCheck::Entry(const PyValue& value, const KeyRule& rule, const std::string& where) {
   if (rule.below == nullptr) return Fits(value, Shape::kScalar, where);
   if (!value.is_map()) {
     return FailAt(value.line,
@@ -136,11 +144,10 @@ base::Status KeyCheck::Entry(const PyValue& value, const KeyRule& rule,
   return Map(value, *rule.below, where + ".");
 }
 
-base::Status KeyCheck::Value(const PyValue& value, const KeyRule& rule,
-                             const std::string& where) const {
+base::Status KeyCheck::Value(const PyValue& value, const KeyRule& rule, const std::string& where) {
   TRY(Fits(value, rule.shape, where));
   if (rule.shape == Shape::kMap && rule.below != nullptr) {
-    return Map(value, *rule.below, where + ".");
+    return Map(value, *rule.below, where + ".", rule.is_open);
   }
   if (rule.shape != Shape::kList) return {};
   for (size_t i = 0; i < value.items.size(); ++i) {
@@ -149,8 +156,22 @@ base::Status KeyCheck::Value(const PyValue& value, const KeyRule& rule,
   return {};
 }
 
-base::Status KeyCheck::Map(const PyValue& map, const KeyRules& rules,
-                           const std::string& where) const {
+base::Status KeyCheck::Unknown(const PyValue::Member& member, const KeyRules& rules,
+                               const std::string& where, bool is_open) {
+  const std::string_view nearest = NearestKey(member.key, rules);
+  if (is_open && nearest.empty()) {
+    warnings_.push_back(fmt::format("{} line {}: the unknown key \"{}\" in {} is not sent", path_,
+                                    member.line, member.key, WithoutDot(where)));
+    return {};
+  }
+  return FailAt(member.line,
+                fmt::format("unknown key \"{}\" in {}{}; --no-strict ignores it", member.key,
+                            WithoutDot(where),
+                            nearest.empty() ? "" : fmt::format(": did you mean \"{}\"?", nearest)));
+}
+
+base::Status KeyCheck::Map(const PyValue& map, const KeyRules& rules, const std::string& where,
+                           bool is_open) {
   for (const PyValue::Member& member : map.members) {
     if (member.first_line != 0) {
       return FailAt(member.line,
@@ -163,23 +184,17 @@ base::Status KeyCheck::Map(const PyValue& map, const KeyRules& rules,
           rule.is_any_case ? rule.key == base::ToLower(member.key) : rule.key == member.key;
       if (is_it) found = &rule;
     }
-    if (found == nullptr) {
-      const std::string_view nearest = NearestKey(member.key, rules);
-      return FailAt(
-          member.line,
-          fmt::format("unknown key \"{}\" in {}{}; --no-strict ignores it", member.key,
-                      WithoutDot(where),
-                      nearest.empty() ? "" : fmt::format(": did you mean \"{}\"?", nearest)));
-    }
-    TRY(Value(member.value, *found, where + member.key));
+    TRY(found == nullptr ? Unknown(member, rules, where, is_open)
+                         : Value(member.value, *found, where + member.key));
   }
   return {};
 }
 
 }  // namespace
 
-base::Status CheckKeys(const PyValue& document, const std::string& path) {
-  return KeyCheck(path).Map(document, RootRules(), "");
+base::Status CheckKeys(const PyValue& document, const std::string& path,
+                       std::vector<std::string>& warnings) {
+  return KeyCheck(path, warnings).Map(document, RootRules(), "");
 }
 
 }  // namespace ads

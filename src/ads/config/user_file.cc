@@ -11,13 +11,14 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/strings.h"
+#include "process/spawn.h"
 
 namespace ads {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kNewMode = 0644;
+constexpr unsigned kNewMode = 0666;
 constexpr int kMaxLinks = 40;  // as Linux
 
 }  // namespace
@@ -43,8 +44,8 @@ base::Status WriteUserFile(const std::string& path, std::string_view content) {
   if (file.is_replaced) {
     struct stat info{};
     const bool is_there = ::stat(file.path.c_str(), &info) == 0;
-    return base::WriteFileAtomic(file.path, content, is_there ? info.st_mode & 0777U : kNewMode,
-                                 base::Durability::kNone);
+    const unsigned mode = is_there ? info.st_mode & 0777U : kNewMode & ~process::CurrentUmask();
+    return base::WriteFileAtomic(file.path, content, mode, base::Durability::kNone);
   }
   // Opened again, our own output would have a second position in its file.
   const std::string ours = fmt::format("/proc/{}/fd/", ::getpid());

@@ -15,8 +15,8 @@ struct UserFile {
 };
 UserFile FindUserFile(const std::string& path);
 
-// Replaces a file in one step, keeping its mode; a new one gets the mode 0644. Appends to what is
-// not replaced. Errors name the path.
+// Replaces a file in one step, keeping its mode; a new one gets what the umask leaves of 0666.
+// Appends to what is not replaced. Errors name the path.
 base::Status WriteUserFile(const std::string& path, std::string_view content);
 
 // Whether WriteUserFile would replace the content of a file there.

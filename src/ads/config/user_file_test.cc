@@ -29,8 +29,18 @@ TEST(UserFile, ALinkStaysAndItsFileKeepsItsMode) {
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   EXPECT_EQ(base::ReadFile(file).value_or(""), "new");
   EXPECT_EQ(ModeOfUserFile(file), 0600U);
-  ASSERT_TRUE(WriteUserFile(folder.path() + "/fresh", "x"));
-  EXPECT_EQ(ModeOfUserFile(folder.path() + "/fresh"), 0644U);
+}
+
+TEST(UserFile, ANewFileObeysTheUmask) {
+  const TemporaryFolder folder;
+  for (const mode_t mask : {0022U, 0002U, 0077U}) {
+    const mode_t before = ::umask(mask);
+    const std::string path = folder.path() + "/" + std::to_string(mask);
+    const base::Status written = WriteUserFile(path, "x");
+    ::umask(before);
+    ASSERT_TRUE(written);
+    EXPECT_EQ(ModeOfUserFile(path), 0666U & ~mask);
+  }
 }
 
 TEST(UserFile, APipeIsWrittenInto) {

@@ -94,7 +94,9 @@ base::Result<text::Json> DataScience::CreateJob(const text::Json& body) {
 
 base::Result<JobRun> DataScience::CreateJobRun(const text::Json& body) {
   TRY_ASSIGN(const text::Json made, Create("create_job_run", "/jobRuns", body));
-  return ReadJobRun(made);
+  JobRun run = ReadJobRun(made);
+  if (run.name.empty()) run.name = text::GetString(body, {"displayName"});
+  return run;
 }
 
 base::Result<text::Json> DataScience::GetJob(const std::string& id) {

@@ -37,7 +37,7 @@ class DataScience {
   DataScience Once() const;
 
   // `body` as in compat/opctl.md 5.6. Carried out once, however often the network fails. The
-  // results have an id.
+  // results have an id; a run also has a name, the requested one if the answer has none.
   base::Result<text::Json> CreateJob(const text::Json& body);
   base::Result<JobRun> CreateJobRun(const text::Json& body);
   base::Result<text::Json> GetJob(const std::string& id);

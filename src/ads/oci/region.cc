@@ -111,6 +111,18 @@ bool IsThisMachine(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
+constexpr const char* kDataScienceVariable = "OCI_ODSC_SERVICE_ENDPOINT";
+constexpr const char* kAllVariable = "MUSTER_OCI_ENDPOINT";
+
+// The variable that replaces the service's endpoint; nullptr: none.
+const char* OverridingVariable(Service service, const base::Environment& environment) {
+  for (const char* variable : {kDataScienceVariable, kAllVariable}) {
+    const bool is_its_own = service == Service::kDataScience || variable == kAllVariable;
+    if (is_its_own && environment.Get(variable)) return variable;
+  }
+  return nullptr;
+}
+
 base::Result<net::Url> Override(const char* variable, const std::string& value) {
   auto url = net::ParseUrl(value);
   if (!url) return Fail(url.error().Wrap(variable));
@@ -133,13 +145,9 @@ std::string RegionName(std::string_view region) {
 
 base::Result<net::Url> EndpointOf(Service service, std::string_view region,
                                   const base::Environment& environment) {
-  constexpr const char* kDataScienceVariable = "OCI_ODSC_SERVICE_ENDPOINT";
-  constexpr const char* kAllVariable = "MUSTER_OCI_ENDPOINT";
-  if (const auto url = environment.Get(kDataScienceVariable);
-      url && service == Service::kDataScience) {
-    return Override(kDataScienceVariable, *url);
+  if (const char* const variable = OverridingVariable(service, environment)) {
+    return Override(variable, environment.GetOr(variable, ""));
   }
-  if (const auto url = environment.Get(kAllVariable)) return Override(kAllVariable, *url);
   const Place place = PlaceOf(region, environment);
   if (!IsHostName(place.name, "-")) {
     return Fail(Code::kInvalidArgument,
@@ -153,6 +161,13 @@ base::Result<net::Url> EndpointOf(Service service, std::string_view region,
   const ServiceHost& host = HostOf(service);
   return net::ParseUrl(fmt::format("https://{}.{}.{}{}", host.prefix, place.name,
                                    host.is_under_oci ? "oci." : "", place.domain));
+}
+
+bool IsServedHere(Service service, const base::Environment& environment) {
+  const char* const variable = OverridingVariable(service, environment);
+  if (variable == nullptr) return false;
+  const auto url = net::ParseUrl(environment.GetOr(variable, ""));
+  return url && IsThisMachine(url->host);
 }
 
 }  // namespace ads::oci

@@ -33,4 +33,7 @@ std::string RegionName(std::string_view region);
 base::Result<net::Url> EndpointOf(Service service, std::string_view region,
                                   const base::Environment& environment);
 
+// Whether one of the two variables sends the service's requests to this machine.
+bool IsServedHere(Service service, const base::Environment& environment);
+
 }  // namespace ads::oci

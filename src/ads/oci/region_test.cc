@@ -93,6 +93,10 @@ TEST(EndpointOf, IsReplacedByTheEnvironment) {
   far.Set("MUSTER_OCI_ENDPOINT", "http://example.com");
   EXPECT_EQ(Endpoint(Service::kLogging, "iad", far),
             "MUSTER_OCI_ENDPOINT: http://example.com sends tokens unencrypted: use https");
+  EXPECT_TRUE(IsServedHere(Service::kDataScience, all));
+  EXPECT_FALSE(IsServedHere(Service::kDataScience, both));
+  EXPECT_TRUE(IsServedHere(Service::kLogging, both));
+  EXPECT_FALSE(IsServedHere(Service::kDataScience, {}));
 }
 
 }  // namespace

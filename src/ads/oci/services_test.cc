@@ -33,6 +33,18 @@ net::HttpResponse SearchLines(const net::HttpRequest& request, int64_t count) {
   return Answer(200, text::ToJson(text::Object{{"results", std::move(results)}}));
 }
 
+TEST(CreateJobRun, HasTheRequestedNameIfTheAnswerHasNone) {
+  const auto name_after = [](const char* answer) {
+    FakeService service([&](const net::HttpRequest&) { return Answer(200, answer); },
+                        Service::kDataScience);
+    const auto run =
+        DataScience(service.api).CreateJobRun(text::Object{{"displayName", "worker_0"}});
+    return run ? run->name : run.error().message;
+  };
+  EXPECT_EQ(name_after(R"({"id": "ocid1.run"})"), "worker_0");
+  EXPECT_EQ(name_after(R"({"id": "ocid1.run", "displayName": "other"})"), "other");
+}
+
 TEST(SearchLog, HalvesAWindowThatHoldsTooMuch) {
   constexpr int64_t kCount = 4500;
   FakeService service([](const net::HttpRequest& request) { return SearchLines(request, kCount); },

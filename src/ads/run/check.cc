@@ -117,12 +117,7 @@ base::Result<int> RunCheck(const Context& context, const CheckFlags& flags, cli:
     TRY(call.out.Write(RenderDryRun(job, kCheckDryRun)));
     return 0;
   }
-  if (const auto left = FindPlaceholders(config); !left.empty()) {
-    return Fail(Code::kInvalidArgument,
-                fmt::format("ValueError: {}: these values are still the documentation's; put "
-                            "your own in their place: {}",
-                            config.path, base::Join(left, "; ")));
-  }
+  TRY(CheckPlaceholders(config, context.environment));
   return RunCheckJob(context, flags, job, call);
 }
 

@@ -111,6 +111,12 @@ base::Status RunWatch::ReadLog(Watched& watched, std::vector<Line>& lines) {
   const base::Time from = watched.asked ? *watched.asked - kLookBack : begun;
   auto found = source_.Read(watched.run, from, now + std::chrono::seconds(1));
   if (!found && oci::IsPassing(found.error())) {
+    const bool is_awaited = watched.was_alive && options_.wait.count() > 0;
+    if (watched.is_done && !is_awaited) {
+      is_log_lost_ = true;
+      return err_.Write(fmt::format("{}: {}; lines of the log are missing\n", kLogService,
+                                    found.error().message));
+    }
     watched.is_done = false;
     return Bear(log_silence_, found.error(), kLogService);
   }
@@ -143,6 +149,7 @@ base::Status RunWatch::Step(Watched& watched, std::vector<Line>& lines) {
     TRY(out_.Write(StatusLine(watched)));
     watched.shown_status = status;
   }
+  watched.was_alive |= !oci::IsTerminal(watched.run.state);
   watched.is_done = HasDrained(watched);
   return ReadLog(watched, lines);
 }
@@ -175,7 +182,7 @@ base::Result<int> RunWatch::Follow() {
   const bool has_lines = std::any_of(watched_.begin(), watched_.end(),
                                      [](const Watched& one) { return !one.seen.empty(); });
   // In Oracle's words, although the log is read from the run's beginning.
-  if (has_log && !has_lines) {
+  if (has_log && !has_lines && !is_log_lost_) {
     TRY(out_.Write("No logs in the last 14 days. Please set time_start to see older logs.\n"));
   }
   for (const Watched& one : watched_) {

@@ -41,7 +41,8 @@ class RunWatch {
     // Lines arrive late: how long a run's log is read after its end.
     std::chrono::seconds wait{90};
     std::function<void(base::Duration)> pause;
-    // How long an unavailable service is retried; the runs do not depend on the watch.
+    // How long an unavailable service is retried; the runs do not depend on the watch. The log of a
+    // run that has ended is not waited for if `wait` is 0, or if the run ended before it.
     std::chrono::seconds patience{600};
   };
   // With several runs, each line is preceded by its run's role. Everything else goes to `err`.
@@ -59,6 +60,7 @@ class RunWatch {
     std::string shown_status;
     std::set<std::string> seen;
     std::optional<base::Time> asked;  // how far the log has been read
+    bool was_alive = false;           // while it was watched
     bool is_done = false;
   };
   struct Line {
@@ -83,6 +85,7 @@ class RunWatch {
   cli::Output& err_;
   std::vector<Watched> watched_;
   int failed_reads_ = 0;
+  bool is_log_lost_ = false;
   Silence runs_silence_, log_silence_;
 };
 

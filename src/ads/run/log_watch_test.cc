@@ -68,11 +68,12 @@ class ModelledRuns final : public RunSource {
 
 class RunWatchTest : public testing::Test {
  protected:
-  base::Result<int> FollowAll(std::vector<oci::JobRun> runs) {
-    RunWatch watch(source_, std::move(runs),
-                   {std::chrono::seconds(3), std::chrono::seconds(90),
-                    [this](base::Duration pause) { clock_.Advance(pause); }},
-                   clock_, out_, err_);
+  base::Result<int> FollowAll(std::vector<oci::JobRun> runs,
+                              std::chrono::seconds wait = std::chrono::seconds(90)) {
+    RunWatch watch(
+        source_, std::move(runs),
+        {std::chrono::seconds(3), wait, [this](base::Duration pause) { clock_.Advance(pause); }},
+        clock_, out_, err_);
     return watch.Follow();
   }
   void Say(std::string id, int second) {
@@ -145,6 +146,18 @@ TEST_F(RunWatchTest, WaitsForTheLogOfRunsThatHaveEnded) {
   EXPECT_EQ(err_.text(),
             "Logging: no network; retrying for 10 minutes; the runs continue\n"
             "Logging: available again\n");
+}
+
+TEST_F(RunWatchTest, DoesNotWaitForTheLogOfARunThatHadEndedOrIfThatIsNotWanted) {
+  source_.logs_are_back = kMidnight + std::chrono::hours(9);
+  source_.ends = kMidnight - std::chrono::hours(1);
+  EXPECT_EQ(*FollowAll({RunOf("a", "MAIN", "0")}), 0);
+  EXPECT_EQ(clock_.Now(), kMidnight);
+  EXPECT_EQ(out_.text(), "2025-12-31 23:00:00 - Job Run SUCCEEDED\n");
+  EXPECT_EQ(err_.text(), "Logging: no network; lines of the log are missing\n");
+  source_.ends = kMidnight + std::chrono::seconds(10);
+  EXPECT_EQ(*FollowAll({RunOf("a", "MAIN", "0")}, std::chrono::seconds(0)), 0);
+  EXPECT_EQ(clock_.Now(), kMidnight + std::chrono::seconds(12));
 }
 
 TEST_F(RunWatchTest, GivesUpAfterTenMinutesAndAtOnceWhereWaitingDoesNotHelp) {

@@ -217,13 +217,7 @@ base::Status RunVerb::CheckSubmittable() const {
   };
   const bool is_service = !IsLocal() && flags_.backend != "kubernetes";
   if (is_service) {
-    const std::vector<std::string> placeholders = FindPlaceholders(config_);
-    if (!placeholders.empty()) {
-      return refuse(
-          fmt::format("ValueError: {}: these values are still the documentation's; put "
-                      "your own in their place: {}",
-                      config_.path, base::Join(placeholders, "; ")));
-    }
+    TRY(CheckPlaceholders(config_, context_.environment));
     TRY(CheckWorkDir(config_));
     if (!IsOciUri(*config_.work_dir) && !HasMounts(config_)) {
       TRY(
@@ -312,6 +306,7 @@ base::Result<int> RunVerb::Run() {
                       "ValueError: Either an ADS operator or a source folder or a docker image "
                       "needs to be given: -f train.yaml");
   }
+  if (flags_.backend == "job") TRY(CheckShapeDefault(flags_.login, context_.environment));
   TRY_ASSIGN(const PyValue document, ReadTrainFile(flags_.file, context_, flags_.login));
   if (KindOf(document) == "job") return RunPlainJob(document);
   TRY_ASSIGN(config_,

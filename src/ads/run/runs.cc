@@ -173,10 +173,21 @@ base::Result<int> RunClusterCancel(const Context& context, const ClusterCancelFl
   return CancelRunsOf(context, flags.login, job, call.out);
 }
 
+void DeclareCancelFlags(cli::FlagSet& set, CancelFlags& flags) {
+  set.Bool(&flags.waits, "wait-for-completion", false, "Wait until the runs have ended.");
+  cli::ClickInt(set, &flags.max_wait, "max-wait-time", 1200, "The most seconds to wait.");
+  cli::ClickInt(set, &flags.interval, "poll-interval", 10, "Seconds between two checks.");
+  set.String(&flags.ignored, "conda-pack-folder", "", "Accepted for compatibility.").Hidden();
+  DeclareLoginFlags(set, flags.login, EveryAuth());
+  DeclareDebug(set);
+}
+
 void AddModelVerb(cli::Command& parent, const std::string& name) {
   cli::Command& verb = parent.Add(name, "For model deployments; not for jobs.");
   verb.ClickArgs({"OCID"}).WithoutShortHelp().Hidden();
-  verb.Run([name](cli::Invocation&) -> base::Result<int> {
+  auto flags = std::make_shared<CancelFlags>();
+  DeclareCancelFlags(verb.flags(), *flags);
+  verb.Run([name, flags](cli::Invocation&) -> base::Result<int> {
     return Fail(Code::kInvalidArgument,
                 fmt::format("NotImplementedError: `{}` has not been implemented yet.", name));
   });
@@ -188,13 +199,7 @@ void AddCancel(cli::Command& parent, Context& context) {
   cli::Command& verb = parent.Add("cancel", "Cancel a job run, or all runs of a job.");
   verb.ClickArgs({"OCID"}).WithoutShortHelp().Help("ads/run/cancel", context.program);
   auto flags = std::make_shared<CancelFlags>();
-  cli::FlagSet& set = verb.flags();
-  set.Bool(&flags->waits, "wait-for-completion", false, "Wait until the runs have ended.");
-  cli::ClickInt(set, &flags->max_wait, "max-wait-time", 1200, "The most seconds to wait.");
-  cli::ClickInt(set, &flags->interval, "poll-interval", 10, "Seconds between two checks.");
-  set.String(&flags->ignored, "conda-pack-folder", "", "Accepted for compatibility.").Hidden();
-  DeclareLoginFlags(set, flags->login, EveryAuth());
-  DeclareDebug(set);
+  DeclareCancelFlags(verb.flags(), *flags);
   verb.Run([&context, flags](cli::Invocation& call) { return RunCancel(context, *flags, call); });
 }
 

@@ -15,7 +15,7 @@ using base::Fail;
 struct WatchFlags {
   LoginFlags login;
   int64_t interval = 3, wait = 90;
-  bool has_status = true, has_no_status = false;
+  bool has_status = false, has_no_status = false;
   std::string ignored;
 };
 
@@ -54,6 +54,11 @@ base::Result<std::vector<oci::JobRun>> FindRuns(oci::DataScience& jobs,
   return runs;
 }
 
+// Oracle's `ads` ends with 0 however the runs ended.
+bool HasStatus(const WatchFlags& flags, const std::string& program) {
+  return !flags.has_no_status && (flags.has_status || program != "ads");
+}
+
 base::Result<int> RunWatchVerb(const Context& context, const WatchFlags& flags,
                                cli::Invocation& call) {
   for (const std::string& ocid : call.args) {
@@ -76,7 +81,7 @@ base::Result<int> RunWatchVerb(const Context& context, const WatchFlags& flags,
       {std::chrono::seconds(flags.interval), std::chrono::seconds(flags.wait), context.pause},
       context.clock, call.out, call.err);
   TRY_ASSIGN(const int code, FollowWithHint(watch, context.program, call.args[0]));
-  return flags.has_no_status ? 0 : code;
+  return HasStatus(flags, context.program) ? code : 0;
 }
 
 }  // namespace
@@ -90,8 +95,9 @@ void AddWatch(cli::Command& parent, Context& context) {
   cli::ClickInt(set, &flags->interval, "interval", 3, "Seconds between two checks.");
   cli::ClickInt(set, &flags->wait, "wait", 90,
                 "Seconds to wait for late log lines after the end of a run.");
+  set.Bool(&flags->has_status, "exit-status", false,
+           "Exit as the first run that failed. The default, except for the name ads.");
   set.Bool(&flags->has_no_status, "no-exit-status", false, "Exit with 0 however the runs ended.");
-  set.Bool(&flags->has_status, "exit-status", true, "This is also the default.").Hidden();
   set.String(&flags->ignored, "log-type", "", "Accepted for compatibility.").Hidden();
   set.String(&flags->ignored, "log-filter", "", "Accepted for compatibility.").Hidden();
   set.String(&flags->ignored, "conda-pack-folder", "", "Accepted for compatibility.").Hidden();

@@ -238,6 +238,13 @@ def test_a_folder_that_cannot_be_written(opctl):
     os.chmod(opctl.path("work"), 0o755)
     assert done.returncode == 0 and done.stdout == WHOLE
     assert done.stderr.startswith("WARNING:ads.opctl:write ./config.ini: ") and done.stderr.count("\n") == 1
+    # A file that is as it would be written is no reason to write.
+    opctl.dry()
+    os.chmod(opctl.path("work"), 0o555)
+    again = subprocess.run(done.args, cwd=opctl.path("work"), env=opctl.env, capture_output=True, text=True, timeout=120,
+                           **nobody)
+    os.chmod(opctl.path("work"), 0o755)
+    assert (again.returncode, again.stdout, again.stderr) == (0, WHOLE, "")
 
 
 def test_null_start_options_are_none(opctl):

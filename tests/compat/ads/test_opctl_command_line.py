@@ -1,5 +1,6 @@
 """Click's habits (compat/opctl.md 1): flags, usage errors, help, completion."""
 import os
+import re
 import subprocess
 
 import pytest
@@ -32,6 +33,13 @@ def test_usage_errors_of_groups(opctl):
         "distributed-training", "buidl-image", code=2).stderr
 
 
+def test_a_program_that_is_not_of_ads(opctl):
+    done = subprocess.run([opctl.path("bin", "ads"), "opct"], env=opctl.env, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", (
+        "Usage: ads [OPTIONS] COMMAND [ARGS]...\nTry 'ads --help' for help.\n\n"
+        "Error: No such command 'opct'. Did you mean 'opctl'?\n"))
+
+
 @pytest.mark.parametrize("command,has_short", [
     (["run"], True), (["configure"], True), (["publish-image"], True), ([], True), (["distributed-training"], True),
     (["distributed-training", "init"], True), (["distributed-training", "publish-image"], True),
@@ -39,6 +47,7 @@ def test_usage_errors_of_groups(opctl):
 def test_help_flags(opctl, command, has_short):
     text = opctl.run(*command, "--help").stdout
     assert text.startswith(f"Usage: ads opctl {' '.join(command)}".rstrip() + " [OPTIONS]")
+    assert re.search(f"\\n  {'-h, ' if has_short else ''}--help +Show this message and exit.\\n", text), text
     if has_short:
         assert opctl.run(*command, "-h").stdout == text
     else:
@@ -57,6 +66,17 @@ def test_dataflow_is_refused(opctl):
     refused = opctl.run("run", "-f", "train.yaml", "-b", "dataflow", "--nobuild", code=1)
     assert refused.stderr == (
         "RuntimeError: backend operator for distributed training can either be local or job \n")
+
+
+def test_a_flexible_shape_of_the_defaults_wants_its_size(opctl):
+    os.makedirs(opctl.path("ops"))
+    opctl.write(opctl.path("ops", "ml_job_config.ini"), "[DEFAULT]\nshape_name = VM.Standard.E3.Flex\n")
+    flags = ["run", "-f", "train.yaml", "--nobuild", "--dry-run", "--ads-config", opctl.path("ops")]
+    refused = opctl.run(*flags, "-b", "job", code=1)
+    assert (refused.stdout, refused.stderr) == ("", (
+        "ValueError: Parameters `ocpus` and `memory_in_gbs` must be provided for using flex shape. Call `ads opctl "
+        "configure` to specify. \n"))
+    opctl.run(*flags)
 
 
 def test_quiet_keeps_stdout_for_the_answer(opctl):

@@ -139,6 +139,9 @@ def test_nobuild_writes_a_dummy_that_a_build_refuses(user):
     user.run("run", "-f", "train.yaml", "--dry-run", "--nobuild")
     assert user.read("config.ini") == INI.format("latest", "iad.ocir.io/my-tenancy/image-name", "DUMMY_PATH", ".")
     assert user.fails("run", "-f", "train.yaml").startswith("ValueError: dockerfile arg is missing")
+    os.remove(user.path("config.ini"))
+    user.run("run", "-f", "train.yaml", "--dry-run", "--nobuild", "-s", "src")
+    assert user.read("config.ini") == INI.format("latest", "iad.ocir.io/my-tenancy/image-name", "DUMMY_PATH", "src")
     assert user.mock.requests == []
 
 

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from oci_user import TRAIN, make_token, oci_mock
+from train_yaml import TRAIN as THE_DOCUMENTS
 from waiting import PATIENCE, await_true
 
 JOB = {
@@ -208,6 +209,24 @@ def test_the_job_says_what_the_file_says(user, change, part, expected):
     user.write("train.yaml", change(TRAIN))
     user.submit()
     assert user.sent("/jobs")[0].get(part) == expected
+
+
+def test_a_key_that_is_not_known_is_shown_and_not_sent(user):
+    user.submit()
+    user.write("train.yaml", TRAIN.replace("blockStorageSize: 50", "blockStorageSize: 50\n      reservation: {id: 1}"))
+    said = "train.yaml line 16: the unknown key \"reservation\" in spec.infrastructure.spec is not sent\n"
+    dry = user.run("run", "-f", "train.yaml", "--dry-run")
+    assert "      reservation:\n        id: 1\n" in dry.stdout and dry.stderr == said
+    assert user.submit().stderr == said
+    plain, other = user.sent("/jobs")
+    assert plain == other
+
+
+def test_a_service_of_a_test_takes_the_documents_example(user):
+    user.write("train.yaml", THE_DOCUMENTS)
+    for env in ({}, {"MUSTER_OCI_ENDPOINT": "", "OCI_ODSC_SERVICE_ENDPOINT": user.mock.url}):
+        user.submit(env=env)
+        assert user.sent("/jobs")[-1]["projectId"] == "oci.xxxx.<project_ocid>"
 
 
 def test_the_group_of_a_log_is_looked_up(user):

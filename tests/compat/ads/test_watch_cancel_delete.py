@@ -1,6 +1,8 @@
 """`watch`, `cancel`, `delete` against the mock (compat/opctl.md 1.3, 4.5; 7, 50-56)."""
 import os
 import re
+import shutil
+import subprocess
 import threading
 
 import pytest
@@ -18,7 +20,7 @@ def runs(user):
 
 
 def watch(user, *args, **options):
-    return user.run("watch", *args, "--interval", "0", "--wait", "0", **options)
+    return user.run("watch", *args, "--interval", "0", "--wait", "0", "--exit-status", **options)
 
 
 def test_one_run_to_its_end(user, runs):
@@ -34,7 +36,7 @@ def test_one_run_to_its_end(user, runs):
 
 
 def test_the_run_goes_on_meanwhile(user, runs):
-    watching = user.start("watch", runs[0], "--interval", "0", "--wait", "0")
+    watching = user.start("watch", runs[0], "--interval", "0", "--wait", "0", "--exit-status")
     seen = []
     for line in watching.stdout:
         text = re.sub(STAMP, "T", line.strip())
@@ -69,7 +71,18 @@ def test_a_jobs_runs_are_merged_by_time(user, runs):
         "[main] 2026-11-21 00:00:02 - m2", "[worker_0] 2026-11-21 00:00:03 - w0"]
     assert len(lines) == 13
     assert watch(user, *runs, "--no-exit-status").returncode == 0
-    watch(user, *runs, "--exit-status", code=1)
+
+
+def test_the_exit_code_is_oracles_unless_it_is_wanted(user, runs):
+    user.mock.move(runs[0], "FAILED", "Job run failed. exit code 3")
+    command = ["watch", runs[0], "--interval", "0", "--wait", "0"]
+    assert " - Job Run FAILED, Job run failed. exit code 3\n" in user.run(*command).stdout
+    user.run(*command, "--exit-status", code=3)
+    shutil.copy2(user.path("bin", "ads"), user.path("bin", "muster"))
+    for flags, code in [([], 3), (["--no-exit-status"], 0)]:
+        done = subprocess.run([user.path("bin", "muster"), "opctl", *command, *flags], cwd=user.home, env=user.env,
+                              capture_output=True, text=True, timeout=120)
+        assert done.returncode == code, done.stderr
 
 
 def test_only_the_last_start_of_a_job(user, runs):
@@ -135,6 +148,8 @@ def test_errors_of_the_log_are_tolerated(user, runs):
     (["cancel", "foo"], "ValueError: Must provide a resource OCID."),
     (["delete", "xx"], "ValueError: Must provide a resource OCID."),
     (["activate", "x"], "NotImplementedError: `activate` has not been implemented yet."),
+    (["deactivate", "x", "-a", "instance_principal", "--wait-for-completion"],
+     "NotImplementedError: `deactivate` has not been implemented yet."),
 ])
 def test_what_is_no_ocid(user, args, message):
     assert user.fails(*args) == message

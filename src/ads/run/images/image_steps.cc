@@ -18,8 +18,11 @@ base::Result<std::optional<std::string>> ReadImageIni() {
   return base::Fail(text.error().Wrap("read ./config.ini"));
 }
 
-base::Status WriteImageIni(const IniFile& file) {
-  const base::Status written = WriteUserFile(kImageIniPath, file.Text());
+// A folder in which nothing can be written is no obstacle to an unchanged file.
+base::Status WriteImageIni(const IniFile& file, const std::optional<std::string>& before) {
+  const std::string text = file.Text();
+  if (before == text) return {};
+  const base::Status written = WriteUserFile(kImageIniPath, text);
   if (written) return {};
   return base::Fail(written.error().Wrap("write ./config.ini"));
 }
@@ -48,7 +51,7 @@ base::Result<ImageConfig> RefreshImageConfig(const ImageFlags& flags, const std:
   }
   TRY_ASSIGN(const auto existing, ReadImageIni());
   TRY_ASSIGN(const IniFile file, UpdateImageIni(existing, kImageIniPath, flags, yaml_image, need));
-  if (const base::Status written = WriteImageIni(file); !written) {
+  if (const base::Status written = WriteImageIni(file, existing); !written) {
     if (dry == nullptr) return base::Fail(written.error());
     TRY(dry->Write(fmt::format("WARNING:ads.opctl:{}\n", written.error().message)));
   }
@@ -61,7 +64,7 @@ base::Status KeepTag(const std::string& tag) {
   TRY_ASSIGN(const auto existing, ReadImageIni());
   TRY_ASSIGN(IniFile file, IniFile::Parse(existing.value_or(""), kImageIniPath));
   file.Set("main", "tag", tag);
-  return WriteImageIni(file);
+  return WriteImageIni(file, existing);
 }
 
 base::Status PushImage(const ContainerTool& tool, const std::string& image, cli::Output& out) {

@@ -59,29 +59,12 @@ struct PublishFlags {
   bool is_debug = false;
 };
 
-// docker_registry in ml_job_config.ini: of the profile's section or the principal's, or else of
-// DEFAULT.
-base::Result<std::string> ConfiguredRegistry(const Context& context, const LoginFlags& login) {
-  const std::string path =
-      ExpandHome(login.ads_config.empty() ? "~/.ads_ops" : login.ads_config, context.environment) +
-      "/ml_job_config.ini";
-  const auto text = base::ReadFile(path);
-  if (!text) return std::string();
-  TRY_ASSIGN(const IniFile file, IniFile::Parse(*text, path, IniFile::Keys::kAsWritten));
-  TRY_ASSIGN(const Login chosen, ChooseLogin(login, context.environment));
-  const bool is_principal = chosen.auth.ends_with("_principal");
-  const std::string section = is_principal ? base::ToUpper(chosen.auth) : chosen.profile;
-  const bool is_there = file.FindSection(section) != nullptr;
-  const std::string* registry = file.Find(is_there ? section : "DEFAULT", "docker_registry");
-  return registry == nullptr ? std::string() : *registry;
-}
-
 base::Result<int> Publish(const Context& context, const PublishFlags& flags,
                           const std::string& image, cli::Output& out) {
   TRY_ASSIGN(const ContainerTool tool, ContainerTool::Find(context.environment, STDOUT_FILENO));
   std::string registry = flags.registry;
   if (registry.empty()) {
-    TRY_ASSIGN(registry, ConfiguredRegistry(context, flags.login));
+    TRY_ASSIGN(registry, JobDefault(flags.login, context.environment, "docker_registry"));
   }
   while (registry.ends_with('/')) registry.pop_back();
   if (registry.empty()) {
