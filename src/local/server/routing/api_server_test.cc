@@ -166,9 +166,21 @@ TEST(ApiServer, ReplacesOnlyTheVersionThatWasRead) {
   EXPECT_EQ(text::Find(changed, {"status"}), nullptr);
   EXPECT_EQ(GetString(changed, {"metadata", "uid"}), GetString(labelled, {"metadata", "uid"}));
 
-  // Without a version the last writer wins; an unchanged object is not written.
-  text::Erase(job, {"metadata", "resourceVersion"});
-  EXPECT_EQ(server.Expect(200, "PUT", Path(kJobsPath, "j"), job), changed);
+  // An unchanged object is not written.
+  EXPECT_EQ(server.Expect(200, "PUT", Path(kJobsPath, "j"), changed), changed);
+}
+
+TEST(ApiServer, OfKubernetesOwnKindsAloneTheLastWriterWins) {
+  TestServer server;
+  server.Expect(201, "POST", kPodsPath, PodObject("p"));
+  server.Expect(200, "PUT", Path(kPodsPath, "p"), PodObject("p"));
+  server.Expect(201, "POST", kJobsPath, JobObject("j"));
+  server.Expect(422, "PUT", Path(kJobsPath, "j"), JobObject("j"));
+  const text::Json refused = server.Expect(422, "PUT", Path(kJobsPath, "j/status"), JobObject("j"));
+  EXPECT_EQ(GetString(refused, {"message"}),
+            "pytorchjobs.kubeflow.org \"j\" is invalid: metadata.resourceVersion: Invalid value: "
+            "0x0: must be specified for an update");
+  server.Expect(404, "PUT", Path(kJobsPath, "none"), JobObject("none"));
 }
 
 TEST(ApiServer, StatusAndSpecAreWrittenApart) {
@@ -505,8 +517,14 @@ TEST(ApiServer, ScalesTheWorkersOfAJob) {
   EXPECT_EQ(GetInt(job, {"spec", "pytorchReplicaSpecs", "Worker", "replicas"}), 2);
   EXPECT_EQ(GetInt(job, {"metadata", "generation"}), 3);
   server.Expect(409, "PUT", Path(kJobsPath, "j/scale"), scale);
-  server.Patch(422, Path(kJobsPath, "j/scale"),
-               text::Object{{"spec", text::Object{{"replicas", -1}}}});
+  const text::Json negative = server.Patch(422, Path(kJobsPath, "j/scale"),
+                                           text::Object{{"spec", text::Object{{"replicas", -1}}}});
+  EXPECT_EQ(GetString(negative, {"message"}),
+            "PyTorchJob.kubeflow.org \"j\" is invalid: .spec.pytorchReplicaSpecs.Worker.replicas: "
+            "Invalid value: -1: should be a non-negative integer");
+  const text::Json none = server.Patch(200, Path(kJobsPath, "j/scale"),
+                                       text::Object{{"spec", text::Object{{"replicas", 0}}}});
+  EXPECT_EQ(text::Find(none, {"spec", "replicas"}), nullptr);
   server.Expect(404, "GET", Path(kJobsPath, "none/scale"));
   server.Expect(405, "DELETE", Path(kJobsPath, "j/scale"));
 }
