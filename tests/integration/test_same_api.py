@@ -393,7 +393,7 @@ CASES = {
         ("PATCH", JOBS + "/s/scale", [{"op": "replace", "path": "/spec/replicas", "value": 5}], JSON_PATCH),
         ("PUT", JOBS + "/s/scale", {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "other"},
                                     "spec": {"replicas": 4}}, {}),
-        ("GET", JOBS + "/s", None, {}),
+        ("GET", JOBS + "/s/scale", None, {}),
     ],
     "list_options": [("GET", JOBS + "?" + query, None, {}) for query in (
         "resourceVersionMatch=Exact", "resourceVersionMatch=NotOlderThan&resourceVersion=0", "resourceVersionMatch=Exact&resourceVersion=0",
