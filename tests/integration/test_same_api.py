@@ -42,6 +42,7 @@ ONLY_REASON = {
     **{("fractional_gpus", i): "... kube-apiserver prints the quantity as Go has it" for i in (0, 1)},
     ("accepted_pods", 0): "... kube-apiserver adds requests of what is only limited",
     ("job_status", 6): "... kube-apiserver has the cause twice in its details",
+    ("metadata", 0): "... kube-apiserver adds that it left other checks out",
     ("reviews", 0): "... kube-apiserver records managedFields in an answer that nobody stores",
 }
 
@@ -378,6 +379,12 @@ CASES = {
         ("PUT", JOBS + "/p", job("p", metadata={"resourceVersion": "1"}), {}),
         ("PUT", JOBS + "/none", job("none"), {}),
         ("GET", JOBS + "/p", None, {}),
+    ],
+    "metadata": [
+        ("POST", JOBS + "?dryRun=All", job("m", metadata={"annotations": {"a": "x" * (256 << 10)}}), {}),
+        ("POST", CORE + "configmaps?dryRun=All", thing("ConfigMap", "m", metadata={"annotations": {"a": "x" * (256 << 10)}}), {}),
+        ("POST", JOBS + "?dryRun=All", job("m", metadata={"labels": {"a": None}, "annotations": {"b": None}}), {}),
+        ("POST", CORE + "configmaps?dryRun=All", thing("ConfigMap", "m", metadata={"labels": {"a": None}}), {}),
     ],
     "absent_members": [
         ("POST", JOBS, job("a"), {}),

@@ -46,6 +46,7 @@ TEST(ApiServer, RefusesInKubernetesWords) {
   server.Expect(201, "POST", kPodsPath, PodObject("taken"));
   server.Expect(201, "POST", kJobsPath, JobObject("taken"));
   const std::string pod = text::ToJson(PodObject("a"));
+  const std::string too_long(256 << 10, 'x');
   const std::vector<Case> cases = {
       {"absent pod", "GET", Path(kPodsPath, "x"), "", 404, "NotFound", "pods \"x\" not found"},
       {"absent job", "GET", Path(kJobsPath, "x"), "", 404, "NotFound",
@@ -77,6 +78,12 @@ TEST(ApiServer, RefusesInKubernetesWords) {
       {"bad name", "POST", kPodsPath, text::ToJson(PodObject("A_b")), 422, "Invalid", nullptr},
       {"bad label", "POST", kPodsPath, with(PodObject("a"), {"metadata", "labels", "x"}, "a b"),
        422, "Invalid", nullptr},
+      {"long annotations", "POST", kJobsPath,
+       with(JobObject("a"), {"metadata", "annotations", "x"},
+            text::Json(std::string_view(too_long))),
+       422, "Invalid",
+       "PyTorchJob.kubeflow.org \"a\" is invalid: metadata.annotations: Too long: may not be more "
+       "than 262144 bytes"},
       {"label that is not a string", "POST", kPodsPath,
        with(PodObject("a"), {"metadata", "labels", "x"}, 1), 400, "BadRequest", nullptr},
       {"no containers", "POST", kPodsPath,
@@ -146,6 +153,15 @@ TEST(ApiServer, RefusesInKubernetesWords) {
     }
   }
   EXPECT_EQ(text::FindArray(server.Expect(200, "GET", "/api/v1/pods"), {"items"})->size(), 1U);
+}
+
+TEST(ApiServer, ReadsALabelWithoutAValueAsEmpty) {
+  TestServer server;
+  text::Json job = JobObject("j");
+  text::Set(job, {"metadata", "labels", "a"}, nullptr);
+  const text::Json made = server.Expect(201, "POST", kJobsPath, job);
+  ASSERT_NE(text::Find(made, {"metadata", "labels", "a"}), nullptr);
+  EXPECT_TRUE(text::Find(made, {"metadata", "labels", "a"})->is_string());
 }
 
 TEST(ApiServer, ReplacesOnlyTheVersionThatWasRead) {
