@@ -191,6 +191,8 @@ Status Patcher::Add(const Tokens& path, Json value) {
 }
 
 Status Patcher::Replace(const Tokens& path, const Json& value) {
+  Json* const parent = path.empty() ? nullptr : Walk(document_, path, path.size() - 1);
+  if (parent != nullptr && parent->is_object()) return Add(path, value);
   TRY_ASSIGN(Json* const existing, Existing(path));
   bytes_ -= MeasureJson(*existing).bytes;
   TRY(Count(path, value));

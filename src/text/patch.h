@@ -15,7 +15,8 @@ Json MakeMergePatch(const Json& from, const Json& to);
 // Limits the size of the document that a JSON patch makes, and the bytes that its copy operations
 // add in all. A document that is larger already may be patched as long as it does not grow.
 inline constexpr size_t kMaxPatchedBytes = 3 << 20;
-// RFC 6902, all or nothing. kInvalidArgument for a malformed patch or a failed `test`, and, before
+// RFC 6902, all or nothing, except that `replace` adds an absent member of an object, as it does in
+// kube-apiserver. kInvalidArgument for a malformed patch or a failed `test`, and, before
 // anything is changed, for a patch that would exceed kMaxPatchedBytes.
 base::Status JsonPatch(Json& target, const Json& patch);
 

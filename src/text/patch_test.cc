@@ -141,7 +141,7 @@ TEST(JsonPatch, RefusesWhatIsMalformed) {
         R"([{"op":"remove","path":"/absent"}])",
         R"([{"op":"remove","path":"/a/2"}])",
         R"([{"op":"remove","path":"/a/-"}])",
-        R"([{"op":"replace","path":"/absent","value":1}])",
+        R"([{"op":"replace","path":"/absent/x","value":1}])",
         R"([{"op":"replace","path":"/a/-","value":1}])",
         R"([{"op":"add","path":"/a/3","value":1}])",
         R"([{"op":"add","path":"/a/01","value":1}])",
@@ -152,6 +152,11 @@ TEST(JsonPatch, RefusesWhatIsMalformed) {
         R"([{"op":"add","path":"/o/k/x","value":1}])"}) {
     EXPECT_TRUE(Fails(document, patch)) << patch;
   }
+}
+
+TEST(JsonPatch, ReplaceAddsAnAbsentMemberAsInKubernetes) {
+  EXPECT_EQ(Patched(R"({"a":{}})", R"([{"op":"replace","path":"/a/b","value":1}])"),
+            R"({"a":{"b":1}})");
 }
 
 TEST(JsonPatch, ChangesNothingWhenAnOperationFails) {

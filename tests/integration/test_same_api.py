@@ -42,6 +42,7 @@ ONLY_REASON = {
     **{("fractional_gpus", i): "... kube-apiserver prints the quantity as Go has it" for i in (0, 1)},
     ("accepted_pods", 0): "... kube-apiserver adds requests of what is only limited",
     ("job_status", 6): "... kube-apiserver has the cause twice in its details",
+    ("metadata", 0): "... kube-apiserver adds that it left other checks out",
     ("reviews", 0): "... kube-apiserver records managedFields in an answer that nobody stores",
 }
 
@@ -371,6 +372,39 @@ CASES = {
         ("DELETE", JOBS + "/j", None, {}),
         ("GET", JOBS + "/j", None, {}),
     ],
+    "job_put": [
+        ("POST", JOBS, job("p"), {}),
+        ("PUT", JOBS + "/p", job("p"), {}),
+        ("PUT", JOBS + "/p/status", job("p"), {}),
+        ("PUT", JOBS + "/p", job("p", metadata={"resourceVersion": "1"}), {}),
+        ("PUT", JOBS + "/none", job("none"), {}),
+        ("GET", JOBS + "/p", None, {}),
+    ],
+    "metadata": [
+        ("POST", JOBS + "?dryRun=All", job("m", metadata={"annotations": {"a": "x" * (256 << 10)}}), {}),
+        ("POST", CORE + "configmaps?dryRun=All", thing("ConfigMap", "m", metadata={"annotations": {"a": "x" * (256 << 10)}}), {}),
+        ("POST", JOBS + "?dryRun=All", job("m", metadata={"labels": {"a": None}, "annotations": {"b": None}}), {}),
+        ("POST", CORE + "configmaps?dryRun=All", thing("ConfigMap", "m", metadata={"labels": {"a": None}}), {}),
+    ],
+    "absent_members": [
+        ("POST", JOBS, job("a"), {}),
+        ("PATCH", JOBS + "/a", [{"op": "replace", "path": "/spec/nprocPerNode", "value": "2"}], JSON_PATCH),
+        ("PATCH", JOBS + "/a", [{"op": "replace", "path": "/spec/runPolicy/backoffLimit", "value": 3}], JSON_PATCH),
+        ("GET", JOBS + "/a", None, {}),
+    ],
+    "job_scale": [
+        ("POST", JOBS, job("s"), {}),
+        ("PATCH", JOBS + "/s", {"spec": {"pytorchReplicaSpecs": {"Worker": WORKER}}}, MERGE),
+        *(("PATCH", JOBS + "/s/scale", {"spec": {"replicas": replicas}}, MERGE) for replicas in (-1, 3, 0, None)),
+        ("PATCH", JOBS + "/s/scale", {"spec": {"replicas": 2}}, STRATEGIC),
+        ("PATCH", JOBS + "/s/scale", [{"op": "replace", "path": "/spec/replicas", "value": 5}], JSON_PATCH),
+        ("PUT", JOBS + "/s/scale", {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "other"},
+                                    "spec": {"replicas": 4}}, {}),
+        ("GET", JOBS + "/s/scale", None, {}),
+    ],
+    "list_options": [("GET", JOBS + "?" + query, None, {}) for query in (
+        "resourceVersionMatch=Exact", "resourceVersionMatch=NotOlderThan&resourceVersion=0", "resourceVersionMatch=Exact&resourceVersion=0",
+        "resourceVersionMatch=Foo&resourceVersion=1", "sendInitialEvents=true")],
     "job_schema": [
         ("POST", JOBS, job("bad", pytorchReplicaSpecs={"Master": {"replicas": "one"}}), {}),
         ("POST", JOBS, {**job("bad"), "spec": {}}, {}),

@@ -297,7 +297,7 @@ std::string CheckLists(const text::Json& value, const api::Shape& shape, const s
       if (element.empty()) {
         return fmt::format(
             "{}: element 0: associative list with keys has an element that omits "
-            "key field \"{}\"",
+            "key field \"{}\" (and doesn't have default value)",
             path, shape.keys.front());
       }
       if (!seen.insert(element).second) {

@@ -76,6 +76,24 @@ void CheckUniqueLabel(const std::string& field, std::string_view name,
   }
 }
 
+namespace {
+
+// Of all annotations of an object but those that muster writes itself.
+constexpr size_t kMaxAnnotationBytes = 256 << 10;
+
+void CheckAnnotationBytes(const text::Object& annotations, std::vector<std::string>& causes) {
+  size_t bytes = 0;
+  for (const auto& [name, value] : annotations) {
+    if (name.starts_with("muster.dev/") || !value.is_string()) continue;
+    bytes += name.size() + value.get_string().size();
+  }
+  if (bytes <= kMaxAnnotationBytes) return;
+  causes.push_back(fmt::format("metadata.annotations: Too long: may not be more than {} bytes",
+                               kMaxAnnotationBytes));
+}
+
+}  // namespace
+
 void CheckStrings(const text::Json& object, StringMap which, std::vector<std::string>& causes) {
   const bool are_labels = which == StringMap::kLabels;
   const std::string_view key = are_labels ? "labels" : "annotations";
@@ -86,6 +104,7 @@ void CheckStrings(const text::Json& object, StringMap which, std::vector<std::st
     causes.push_back(InvalidValue(field, text::ToJson(*map), "must be an object of strings"));
     return;
   }
+  if (!are_labels) CheckAnnotationBytes(map->get_object(), causes);
   for (const auto& [name, value] : map->get_object()) {
     if (!value.is_string()) {
       causes.push_back(InvalidValue(fmt::format("{}.{}", field, std::string_view(name)),

@@ -119,6 +119,14 @@ Answer<text::Json> NameObject(const RestRequest& request, text::Json object) {
     }
     fields = std::move(named);
   }
+  for (const std::string_view map : {"labels", "annotations"}) {
+    text::Json* const strings = text::Find(object, {"metadata", map});
+    if (strings == nullptr || !strings->is_object()) continue;
+    // As Go reads it: "labels: {on: }" in YAML.
+    for (auto& [key, value] : strings->get_object()) {
+      if (value.is_null()) value = "";
+    }
+  }
   const std::string_view given = text::GetString(object, {"metadata", "namespace"});
   if (resource.namespaced && given.empty()) {
     text::Set(object, {"metadata", "namespace"}, text::Json(request.namespace_name));

@@ -59,18 +59,51 @@ Answer<Page> Page::Of(const RestRequest& request) {
   return page;
 }
 
+Check CheckOptions(const RestRequest& request) {
+  const auto refuse = [](std::string_view field, std::string_view why) {
+    return Refuse(InvalidRequestOption("ListOptions", field, why));
+  };
+  const std::string_view match = request.target.Query("resourceVersionMatch");
+  const std::string_view version = request.target.Query("resourceVersion");
+  constexpr std::string_view kMatch = "resourceVersionMatch";
+  if (!request.target.Query("sendInitialEvents").empty()) {
+    return refuse("sendInitialEvents", "Forbidden: sendInitialEvents is forbidden for list");
+  }
+  if (match.empty()) return {};
+  if (version.empty()) {
+    return refuse(kMatch,
+                  "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is "
+                  "provided");
+  }
+  if (match != "Exact" && match != "NotOlderThan") {
+    return refuse(kMatch, fmt::format("Unsupported value: \"{}\": supported values: \"Exact\", "
+                                      "\"NotOlderThan\", \"\"",
+                                      match));
+  }
+  if (match == "Exact" && version == "0") {
+    return refuse(kMatch,
+                  "Forbidden: resourceVersionMatch \"exact\" is forbidden for resourceVersion "
+                  "\"0\"");
+  }
+  return {};
+}
+
 // Checks the resourceVersion of a list, which always reads the newest state.
 Check CheckVersion(Backend& backend, const RestRequest& request) {
+  if (auto fine = CheckOptions(request); !fine) return fine;
   auto wanted = request.Number("resourceVersion");
   if (!wanted) return Refuse(wanted.error());
   if (wanted->value_or(0) <= 0) return {};
   auto newest = backend.store->Version();
   if (!newest) return Refuse(FromError(newest.error()));
   if (**wanted > *newest) {
-    return Refuse({504,
-                   "Timeout",
-                   fmt::format("Too large resource version: {}, current: {}", **wanted, *newest),
-                   {}});
+    // Clients of Kubernetes know this case by its cause.
+    const text::Object cause{{"reason", "ResourceVersionTooLarge"},
+                             {"message", "Too large resource version"}};
+    return Refuse(
+        {504, "Timeout",
+         fmt::format("Timeout: Too large resource version: {}, current: {}", **wanted, *newest),
+         text::Object{{"causes", text::Array{cause}}, {"retryAfterSeconds", 1}}});
   }
   if (**wanted < *newest && request.target.Query("resourceVersionMatch") == "Exact") {
     return Refuse(Expired(

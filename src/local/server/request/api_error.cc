@@ -106,6 +106,16 @@ ApiError StaleVersion(const api::Resource& resource, std::string_view name) {
                   "and try again");
 }
 
+ApiError VersionRequired(const api::Resource& resource, std::string_view name) {
+  const std::string cause =
+      "metadata.resourceVersion: Invalid value: 0x0: must be specified for an update";
+  text::Object details = Details(resource, name);
+  details["causes"] = text::Array{Cause(cause)};
+  return {422, "Invalid",
+          fmt::format("{} \"{}\" is invalid: {}", store::ResourceName(resource), name, cause),
+          std::move(details)};
+}
+
 ApiError BadRequest(std::string message) { return {400, "BadRequest", std::move(message), {}}; }
 
 ApiError UnsupportedMediaType(std::string message) {

@@ -38,6 +38,8 @@ ApiError AlreadyExists(const api::Resource& resource, std::string_view name);
 // `Operation cannot be fulfilled on pods "x": why`
 ApiError Conflict(const api::Resource& resource, std::string_view name, std::string_view why);
 ApiError StaleVersion(const api::Resource& resource, std::string_view name);
+// A PUT has to name the version that it replaces.
+ApiError VersionRequired(const api::Resource& resource, std::string_view name);
 ApiError BadRequest(std::string message);
 ApiError UnsupportedMediaType(std::string message);
 ApiError Forbidden(std::string message);

@@ -46,6 +46,7 @@ TEST(ApiServer, RefusesInKubernetesWords) {
   server.Expect(201, "POST", kPodsPath, PodObject("taken"));
   server.Expect(201, "POST", kJobsPath, JobObject("taken"));
   const std::string pod = text::ToJson(PodObject("a"));
+  const std::string too_long(256 << 10, 'x');
   const std::vector<Case> cases = {
       {"absent pod", "GET", Path(kPodsPath, "x"), "", 404, "NotFound", "pods \"x\" not found"},
       {"absent job", "GET", Path(kJobsPath, "x"), "", 404, "NotFound",
@@ -77,6 +78,12 @@ TEST(ApiServer, RefusesInKubernetesWords) {
       {"bad name", "POST", kPodsPath, text::ToJson(PodObject("A_b")), 422, "Invalid", nullptr},
       {"bad label", "POST", kPodsPath, with(PodObject("a"), {"metadata", "labels", "x"}, "a b"),
        422, "Invalid", nullptr},
+      {"long annotations", "POST", kJobsPath,
+       with(JobObject("a"), {"metadata", "annotations", "x"},
+            text::Json(std::string_view(too_long))),
+       422, "Invalid",
+       "PyTorchJob.kubeflow.org \"a\" is invalid: metadata.annotations: Too long: may not be more "
+       "than 262144 bytes"},
       {"label that is not a string", "POST", kPodsPath,
        with(PodObject("a"), {"metadata", "labels", "x"}, 1), 400, "BadRequest", nullptr},
       {"no containers", "POST", kPodsPath,
@@ -148,6 +155,15 @@ TEST(ApiServer, RefusesInKubernetesWords) {
   EXPECT_EQ(text::FindArray(server.Expect(200, "GET", "/api/v1/pods"), {"items"})->size(), 1U);
 }
 
+TEST(ApiServer, ReadsALabelWithoutAValueAsEmpty) {
+  TestServer server;
+  text::Json job = JobObject("j");
+  text::Set(job, {"metadata", "labels", "a"}, nullptr);
+  const text::Json made = server.Expect(201, "POST", kJobsPath, job);
+  ASSERT_NE(text::Find(made, {"metadata", "labels", "a"}), nullptr);
+  EXPECT_TRUE(text::Find(made, {"metadata", "labels", "a"})->is_string());
+}
+
 TEST(ApiServer, ReplacesOnlyTheVersionThatWasRead) {
   TestServer server;
   text::Json job = server.Expect(201, "POST", kJobsPath, JobObject("j"));
@@ -166,9 +182,21 @@ TEST(ApiServer, ReplacesOnlyTheVersionThatWasRead) {
   EXPECT_EQ(text::Find(changed, {"status"}), nullptr);
   EXPECT_EQ(GetString(changed, {"metadata", "uid"}), GetString(labelled, {"metadata", "uid"}));
 
-  // Without a version the last writer wins; an unchanged object is not written.
-  text::Erase(job, {"metadata", "resourceVersion"});
-  EXPECT_EQ(server.Expect(200, "PUT", Path(kJobsPath, "j"), job), changed);
+  // An unchanged object is not written.
+  EXPECT_EQ(server.Expect(200, "PUT", Path(kJobsPath, "j"), changed), changed);
+}
+
+TEST(ApiServer, OfKubernetesOwnKindsAloneTheLastWriterWins) {
+  TestServer server;
+  server.Expect(201, "POST", kPodsPath, PodObject("p"));
+  server.Expect(200, "PUT", Path(kPodsPath, "p"), PodObject("p"));
+  server.Expect(201, "POST", kJobsPath, JobObject("j"));
+  server.Expect(422, "PUT", Path(kJobsPath, "j"), JobObject("j"));
+  const text::Json refused = server.Expect(422, "PUT", Path(kJobsPath, "j/status"), JobObject("j"));
+  EXPECT_EQ(GetString(refused, {"message"}),
+            "pytorchjobs.kubeflow.org \"j\" is invalid: metadata.resourceVersion: Invalid value: "
+            "0x0: must be specified for an update");
+  server.Expect(404, "PUT", Path(kJobsPath, "none"), JobObject("none"));
 }
 
 TEST(ApiServer, StatusAndSpecAreWrittenApart) {
@@ -505,8 +533,14 @@ TEST(ApiServer, ScalesTheWorkersOfAJob) {
   EXPECT_EQ(GetInt(job, {"spec", "pytorchReplicaSpecs", "Worker", "replicas"}), 2);
   EXPECT_EQ(GetInt(job, {"metadata", "generation"}), 3);
   server.Expect(409, "PUT", Path(kJobsPath, "j/scale"), scale);
-  server.Patch(422, Path(kJobsPath, "j/scale"),
-               text::Object{{"spec", text::Object{{"replicas", -1}}}});
+  const text::Json negative = server.Patch(422, Path(kJobsPath, "j/scale"),
+                                           text::Object{{"spec", text::Object{{"replicas", -1}}}});
+  EXPECT_EQ(GetString(negative, {"message"}),
+            "PyTorchJob.kubeflow.org \"j\" is invalid: .spec.pytorchReplicaSpecs.Worker.replicas: "
+            "Invalid value: -1: should be a non-negative integer");
+  const text::Json none = server.Patch(200, Path(kJobsPath, "j/scale"),
+                                       text::Object{{"spec", text::Object{{"replicas", 0}}}});
+  EXPECT_EQ(text::Find(none, {"spec", "replicas"}), nullptr);
   server.Expect(404, "GET", Path(kJobsPath, "none/scale"));
   server.Expect(405, "DELETE", Path(kJobsPath, "j/scale"));
 }

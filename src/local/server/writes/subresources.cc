@@ -2,6 +2,7 @@
 
 #include "api/object.h"
 #include "api/pod.h"
+#include "api/schema/schema.h"
 #include "local/server/kinds/object_rules.h"
 #include "local/server/writes/pending_write.h"
 
@@ -11,6 +12,7 @@ namespace {
 // Where the objects of a kind keep their number of replicas.
 struct ScaledKind {
   text::Path replicas;         // wanted
+  std::string_view negative;   // the message when fewer than none are wanted
   text::Path status_replicas;  // there
   text::Path parent;           // contains `replicas`; without it the object cannot be scaled
   std::string_view lacking;    // the message in that case
@@ -20,11 +22,17 @@ const ScaledKind& KindOf(const api::Resource& resource) {
   // compat/pytorchjob.md 1.1
   static const ScaledKind kJob = {
       {"spec", "pytorchReplicaSpecs", "Worker", "replicas"},
+      ".spec.pytorchReplicaSpecs.Worker.replicas: Invalid value: {}: should be a non-negative "
+      "integer",
       {"status", "replicaStatuses", "Worker", "active"},
       {"spec", "pytorchReplicaSpecs", "Worker"},
       "spec.pytorchReplicaSpecs[Worker]: Required value: the job has no workers to scale"};
   static const ScaledKind kDeployment = {
-      {"spec", "replicas"}, {"status", "replicas"}, {"spec"}, "spec: Required value"};
+      {"spec", "replicas"},
+      "spec.replicas: Invalid value: {}: must be greater than or equal to 0",
+      {"status", "replicas"},
+      {"spec"},
+      "spec: Required value"};
   return &resource == &api::kDeployments ? kDeployment : kJob;
 }
 
@@ -54,12 +62,15 @@ text::Json ScaleOf(const api::Resource& resource, const text::Json& object) {
   if (std::string selector = SelectorText(resource, object); !selector.empty()) {
     status["selector"] = std::move(selector);
   }
-  return text::Object{
-      {"kind", "Scale"},
-      {"apiVersion", "autoscaling/v1"},
-      {"metadata", std::move(metadata)},
-      {"spec", text::Object{{"replicas", text::GetInt(object, kind.replicas).value_or(0)}}},
-      {"status", std::move(status)}};
+  text::Object spec;
+  if (const auto replicas = text::GetInt(object, kind.replicas); replicas.value_or(0) != 0) {
+    spec["replicas"] = *replicas;
+  }
+  return text::Object{{"kind", "Scale"},
+                      {"apiVersion", "autoscaling/v1"},
+                      {"metadata", std::move(metadata)},
+                      {"spec", std::move(spec)},
+                      {"status", std::move(status)}};
 }
 
 std::string ScaleBody(const api::Resource& resource,
@@ -74,12 +85,17 @@ Answer<text::Json> Rescale(const api::Resource& resource, const text::Json& obje
   if (const auto kind = text::GetString(scale, {"kind"}); kind != "Scale" && !kind.empty()) {
     return Refuse(BadRequest(fmt::format("{} cannot be handled as a Scale", kind)));
   }
-  const auto replicas = text::GetInt(scale, {"spec", "replicas"});
-  if (!replicas || *replicas < 0) {
-    return Refuse(Invalid(resource, api::Name(object),
-                          {"spec.replicas: Invalid value: must be greater than or equal to 0"}));
+  if (!api::Name(scale).empty()) {
+    if (auto same = CheckName(scale, api::Name(object)); !same) return Refuse(same.error());
   }
   const ScaledKind& kind = KindOf(resource);
+  const text::Json* const written = text::Find(scale, {"spec", "replicas"});
+  const auto replicas = written == nullptr || written->is_null() ? std::optional<int64_t>(0)
+                                                                 : text::GetInt(*written, {});
+  if (!replicas || *replicas < 0) {
+    return Refuse(Invalid(resource, api::Name(object),
+                          {fmt::format(fmt::runtime(kind.negative), text::ToJson(*written))}));
+  }
   if (text::FindObject(object, kind.parent) == nullptr) {
     return Refuse(Invalid(resource, api::Name(object), {std::string(kind.lacking)}));
   }
@@ -110,7 +126,7 @@ void HandleScale(Backend& backend, Call call) {
   const api::Resource& resource = pending->resource();
   Change change;
   if (pending->call.http.method == "PATCH") {
-    auto patch = ParsePatch(pending->call.http);
+    auto patch = ParsePatch(pending->call.http, api::IsCustom(resource));
     if (!patch) return pending->call.responder->Send(ToResponse(patch.error()));
     change = [&resource,
               patch = std::move(*patch)](const text::Json& object) -> Answer<text::Json> {

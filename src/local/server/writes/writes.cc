@@ -131,7 +131,14 @@ void HandleUpdate(Backend& backend, Call call) {
   const Part part = rest.subresource == "status" ? Part::kStatus : Part::kMain;
   SubmitUpdate(
       pending, part,
-      [object = std::move(*decoded)](const text::Json&) -> Answer<text::Json> { return object; });
+      [raw = pending.get(), object = std::move(*decoded)](const text::Json&) -> Answer<text::Json> {
+        // As in Kubernetes, for whose own kinds the last writer wins.
+        const bool is_blind = api::ResourceVersion(object).empty();
+        if (is_blind && api::IsCustom(raw->resource())) {
+          return Refuse(VersionRequired(raw->resource(), raw->call.rest.name));
+        }
+        return object;
+      });
 }
 
 void HandlePatch(Backend& backend, Call call) {
