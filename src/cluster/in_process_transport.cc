@@ -80,7 +80,9 @@ class InProcessAnswer final : public net::BodyStream {
     std::string bytes = std::move(unread_.pieces.front());
     for (size_t i = 1; i < unread_.pieces.size(); ++i) bytes += unread_.pieces[i];
     unread_.pieces.clear();
-    stream_->Taken(bytes.size());
+    size_t taken = bytes.size();
+    for (const net::ParsedLine& line : unread_.parsed) taken += line.bytes;
+    stream_->Taken(taken);
     return std::optional(std::move(bytes));
   }
   std::vector<net::ParsedLine> TakeParsed() override { return std::exchange(unread_.parsed, {}); }

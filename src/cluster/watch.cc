@@ -52,7 +52,8 @@ base::Result<WatchEvent> ReadLine(const Line& line, const ObjectReader& read,
   if (line.object.empty()) {
     return base::Fail(base::Code::kInternal, "watch event without an object");
   }
-  const text::Document document(line.object, parsed.get());
+  const bool has_text = parsed == nullptr || line.object != "null";
+  const text::Document document(has_text ? line.object : "", parsed.get());
   if (line.type == "ERROR") {
     TRY_ASSIGN(const text::Json status, document.Whole());
     const int64_t code = text::GetInt(status, {"code"}).value_or(500);

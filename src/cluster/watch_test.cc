@@ -100,17 +100,26 @@ TEST(WatchInThisProcess, ParsesOnlyWhatNobodyHasParsed) {
         text::Object{{"metadata", text::Object{{"name", "known"}}}});
     responder->Start(200, {});
     responder->WriteLines(first + Event("MODIFIED", "b"), {{first.size(), known}});
+    EXPECT_TRUE(responder->TakesParsed());
+    responder->WriteLines("{\"type\":\"MODIFIED\",\"object\":null}\n", {{0, known, 1000}});
     responder->Write(Event("DELETED", "c"));
     responder->Finish();
   }));
-  const auto watch = client.OpenWatch(api::kPods, {});
-  ASSERT_TRUE(watch);
-  for (const char* name : {"a", "known", "c"}) {
-    const auto event = (*watch)->Next();
-    ASSERT_TRUE(event && event->has_value());
-    EXPECT_EQ(text::GetString((*event)->object, {"metadata", "name"}), name);
+  // A reader of texts gets them also where none came.
+  ListOptions texts;
+  texts.read = [](std::string_view object) { return text::ParseJson(object); };
+  const ListOptions values;
+  for (const ListOptions* const options : {&values, &texts}) {
+    const auto watch = client.OpenWatch(api::kPods, *options);
+    ASSERT_TRUE(watch);
+    const bool reads_text = options == &texts;
+    for (const char* name : {"a", reads_text ? "b" : "known", "known", "c"}) {
+      const auto event = (*watch)->Next();
+      ASSERT_TRUE(event && event->has_value());
+      EXPECT_EQ(text::GetString((*event)->object, {"metadata", "name"}), name);
+    }
+    EXPECT_FALSE((*watch)->Next()->has_value());
   }
-  EXPECT_FALSE((*watch)->Next()->has_value());
 }
 
 TEST_F(WatchTest, ReadsMembersInWhateverOrder) {

@@ -21,6 +21,7 @@ TEST(Document, APartOfAValueIsWhatAReaderOfItsTextGets) {
     const auto value = ParseJson(text);
     ASSERT_TRUE(read && value) << text;
     EXPECT_EQ(ToJson(PartOf(*value, Parts())), ToJson(*read));
+    EXPECT_EQ(PartToJson(*value, Parts()), ToJson(*read));
     EXPECT_EQ(ToJson(*Document(text, &*value).Part(Parts())), ToJson(*read));
     EXPECT_EQ(ToJson(*Document(text).Part(Parts())), ToJson(*read));
   }
@@ -32,6 +33,8 @@ TEST(Document, WhatIsKnownIsNotParsed) {
   EXPECT_EQ(*Document(R"({"a":1})").Whole(), value);
   EXPECT_FALSE(Document("not JSON").Whole());
   EXPECT_EQ(std::string_view(Document("text", &value)), "text");
+  const Document without_text("", &value);
+  EXPECT_EQ(std::string_view(without_text), R"({"a":1})");
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <typeinfo>
+#include <utility>
 
 #include "tree.h"
 
@@ -99,9 +101,13 @@ int Refused(int with);  // -1, and errno
 int NewDescriptor(DescriptionRef description);
 // nullptr: there is none.
 DescriptionRef DescriptionOf(int fd);
+// The kinds are final.
 template <typename Kind>
 std::shared_ptr<Kind> Described(int fd) {
-  return std::dynamic_pointer_cast<Kind>(DescriptionOf(fd));
+  DescriptionRef one = DescriptionOf(fd);
+  const Description* const description = one.get();
+  if (description == nullptr || typeid(*description) != typeid(Kind)) return nullptr;
+  return std::static_pointer_cast<Kind>(std::move(one));
 }
 int CloseDescriptor(int fd);
 // Those that are open.

@@ -180,10 +180,7 @@ int Epoll::Take(epoll_event* into, int size) {
 constexpr uint64_t kMostAtOnce = 3'000;
 
 void CountWait(bool is_at_once) {
-  static uint64_t seed = 0;
-  static std::map<int, uint64_t> at_once;  // by thread
-  if (std::exchange(seed, LifeNumber()) != LifeNumber()) at_once.clear();
-  uint64_t& count = at_once[ThisThread()];
+  uint64_t& count = WaitsAtOnce();
   count = is_at_once && !ThisProcess().is_dead ? count + 1 : 0;
   if (count > kMostAtOnce) GoneWrong("a loop spins\n" + DescribeThreads());
 }

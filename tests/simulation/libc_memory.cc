@@ -3,7 +3,9 @@
 //
 // A block's size is one of: the multiples of 16 up to 1 KiB, then four sizes for each power of two.
 // All blocks of a chunk have the same size, so that a block needs no header: a life's blocks lie
-// close together in the processor's caches. A freed block waits for the next one of its class.
+// close together in the processor's caches. A freed block waits for the next one of its class; and
+// where a life leaves none behind, the next one begins with the class's first block again, instead
+// of with those that a long life has left, in any order, all over the memory.
 #include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,6 +17,9 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <utility>
+
+#include "heap.h"
 
 namespace simulation {
 namespace {
@@ -33,17 +38,23 @@ struct Free {
   Free* next;
 };
 
-// The blocks of a class that have never been in use.
-struct Unused {
-  char* begin;
-  char* end;
+constexpr uint32_t kNone = 0;  // in place of a chunk's number
+
+struct alignas(64) Class {
+  Free* free;            // blocks that were freed
+  char* unused;          // those of the last chunk that were never in use, or not since SettleHeap
+  char* end;             // of them
+  size_t size;           // of a block
+  size_t in_use;         // blocks that are not kept
+  uint32_t first, last;  // chunks
+  char* kept_end;        // blocks before it are kept
 };
 
-std::array<Free*, kClasses> free_blocks{};
-std::array<Unused, kClasses> unused_blocks{};
+std::array<Class, kClasses> classes{};
 std::array<uint8_t, kChunks> class_of_chunk{};
+std::array<uint32_t, kChunks> next_chunk{};  // of the same class
 char* arena = nullptr;
-size_t used_chunks = 0;
+size_t used_chunks = 1;
 
 size_t ClassOf(size_t size) {
   if (size <= kSmall) return size == 0 ? 0 : (size - 1) / kAlign;
@@ -78,32 +89,53 @@ void* Refuse() {
   return nullptr;
 }
 
-// One that has never been in use.
-[[gnu::noinline]] void* Carve(size_t size_class) {
-  const size_t size = SizeOf(size_class);
-  Unused& unused = unused_blocks[size_class];
-  if (static_cast<size_t>(unused.end - unused.begin) < size) {
-    if (arena == nullptr && !MapArena()) return Refuse();
-    const size_t chunks = (size + kChunk - 1) / kChunk;
-    if (used_chunks + chunks > kChunks) return Refuse();
-    class_of_chunk[used_chunks] = static_cast<uint8_t>(size_class);
-    unused.begin = arena + used_chunks * kChunk;
-    unused.end = unused.begin + chunks * kChunk;
-    used_chunks += chunks;
-  }
-  void* const block = unused.begin;
-  unused.begin += size;
-  return block;
+size_t ChunksFor(size_t size) { return (size + kChunk - 1) / kChunk; }
+
+uint32_t NewChunk(size_t size_class) {
+  if (arena == nullptr && !MapArena()) return kNone;
+  const size_t count = ChunksFor(SizeOf(size_class));
+  if (used_chunks + count > kChunks) return kNone;
+  class_of_chunk[used_chunks] = static_cast<uint8_t>(size_class);
+  return static_cast<uint32_t>(std::exchange(used_chunks, used_chunks + count));
 }
 
-void* Allocate(size_t size) {
+void BeginWith(Class& one, uint32_t chunk) {
+  one.last = chunk;
+  one.unused = arena + chunk * kChunk;
+  one.end = one.unused + ChunksFor(one.size) * kChunk / one.size * one.size;
+}
+
+// Whether the class has one more.
+[[gnu::noinline]] bool TakeChunk(size_t size_class) {
+  Class& one = classes[size_class];
+  one.size = SizeOf(size_class);
+  uint32_t next = next_chunk[one.last];  // kNone's is kNone
+  if (next == kNone) {
+    next = NewChunk(size_class);
+    if (next == kNone) return false;
+    if (one.first == kNone) {
+      one.first = next;
+    } else {
+      next_chunk[one.last] = next;
+    }
+  }
+  BeginWith(one, next);
+  return true;
+}
+
+[[gnu::always_inline]] inline void* Allocate(size_t size) {
   if (size > kArena) return Refuse();
   const size_t size_class = ClassOf(size);
-  Free* const block = free_blocks[size_class];
-  if (block == nullptr) return Carve(size_class);
-  free_blocks[size_class] = block->next;
-  __builtin_prefetch(block->next);  // has mostly left the cache when it is needed
-  return block;
+  Class& one = classes[size_class];
+  if (Free* const block = one.free; block != nullptr) {
+    one.free = block->next;
+    __builtin_prefetch(block->next);  // has mostly left the cache when it is needed
+    ++one.in_use;
+    return block;
+  }
+  if (one.unused == one.end && !TakeChunk(size_class)) return Refuse();
+  ++one.in_use;
+  return std::exchange(one.unused, one.unused + one.size);
 }
 
 // A power of two is the size of a class, and its blocks are aligned to it.
@@ -115,10 +147,13 @@ void* AllocateAligned(size_t alignment, size_t size) {
 
 size_t UsableSize(const void* block) { return SizeOf(ClassOfBlock(block)); }
 
-void ReleaseOf(void* block, size_t size_class) {
+[[gnu::always_inline]] inline void ReleaseOf(void* block, size_t size_class) {
+  Class& one = classes[size_class];
+  if (block < one.kept_end) return;
   auto* const freed = static_cast<Free*>(block);
-  freed->next = free_blocks[size_class];
-  free_blocks[size_class] = freed;
+  freed->next = one.free;
+  one.free = freed;
+  --one.in_use;
 }
 
 void Release(void* block) {
@@ -126,6 +161,23 @@ void Release(void* block) {
 }
 
 }  // namespace
+
+void KeepHeap() {
+  for (Class& one : classes) {
+    if (one.in_use == 0) continue;
+    one = {};
+    one.kept_end = arena + used_chunks * kChunk;
+  }
+}
+
+void SettleHeap() {
+  for (Class& one : classes) {
+    if (one.in_use > 0 || one.first == kNone) continue;
+    one.free = nullptr;
+    BeginWith(one, one.first);
+  }
+}
+
 }  // namespace simulation
 
 using namespace simulation;

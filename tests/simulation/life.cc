@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <bit>
 #include <memory>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "base/folder.h"
 #include "base/log.h"
 #include "descriptors.h"
+#include "heap.h"
 #include "local/store/migration.h"
 #include "local/store/sqlite.h"
 #include "machine.h"
@@ -235,7 +237,10 @@ class Life {
 }  // namespace
 
 uint64_t LiveOnce(const LifeOptions& options) {
+  static uint64_t lives = 0;
   static const std::string empty_store = EmptyStore();
+  // Fewer and fewer lives are the first to do something of which a block stays.
+  if (std::has_single_bit(++lives)) KeepHeap();
   BeginLife(options.seed, options.is_traced);
   {
     Life life(empty_store);
@@ -245,6 +250,7 @@ uint64_t LiveOnce(const LifeOptions& options) {
     GoneWrong(fmt::format("{} descriptors are left open", open));
   }
   EndLife();
+  SettleHeap();
   return TraceHash();
 }
 

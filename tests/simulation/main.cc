@@ -6,17 +6,20 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -83,11 +86,21 @@ constexpr itimerval kLongestLife{{}, {60, 0}};
 // it.
 constexpr unsigned kLongestWait = 4 * 3600;
 
+// In memory that the processes share.
+struct Progress {
+  std::atomic<uint64_t> seed;
+  std::atomic<uint64_t> begun = 0;
+};
+// So often the driver is woken: it takes time from the lives.
+constexpr uint64_t kTellEvery = 100;
+
 // In a process of its own: a life that goes wrong ends it.
-[[noreturn]] void LiveSome(uint64_t first, uint64_t end, uint64_t step, int progress) {
+[[noreturn]] void LiveSome(uint64_t first, uint64_t end, uint64_t step, Progress& progress,
+                           int bell) {
   WarmUp();
   for (uint64_t seed = first; seed < end; seed += step) {
-    if (::write(progress, &seed, sizeof seed) != sizeof seed) ::_exit(1);
+    progress.seed = seed;
+    if (++progress.begun % kTellEvery == 0 && ::write(bell, "", 1) != 1) ::_exit(1);
     ::setitimer(ITIMER_PROF, &kLongestLife, nullptr);
     ::alarm(kLongestWait);
     (void)simulation::LiveOnce({seed, false});
@@ -96,9 +109,15 @@ constexpr unsigned kLongestWait = 4 * 3600;
 }
 
 struct Shard {
-  uint64_t next = 0;
-  int progress = -1;
+  Progress* progress = nullptr;
+  int bell = -1;
 };
+
+Progress* NewProgress(uint64_t first) {
+  void* const memory =
+      ::mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : new (memory) Progress{first};
+}
 
 double ProcessorSeconds(const timeval& user, const timeval& system) {
   return static_cast<double>(user.tv_sec + system.tv_sec) +
@@ -129,45 +148,44 @@ int RunAll(const Options& options) {
   std::map<pid_t, Shard> shards;
   const auto start = [&](uint64_t first) {
     int ends[2];
-    if (first >= end || ::pipe(ends) != 0) return;
+    if (first >= end) return;
+    Progress* const progress = NewProgress(first);
+    if (progress == nullptr || ::pipe(ends) != 0) return;
     const pid_t child = ::fork();
     if (child == 0) {
       ::close(ends[0]);
-      LiveSome(first, end, options.jobs, ends[1]);
+      LiveSome(first, end, options.jobs, *progress, ends[1]);
     }
     ::close(ends[1]);
-    shards[child] = {first, ends[0]};
+    shards[child] = {progress, ends[0]};
   };
   for (uint64_t i = 0; i < options.jobs; ++i) start(options.first + i);
   uint64_t wrong = 0;
-  uint64_t begun = 0;
+  uint64_t begun_before = 0;  // by those that have ended
+  uint64_t said = 0;
   while (!shards.empty()) {
     // Whoever writes is behind; whoever has ended is read to its end.
     fd_set set;
     FD_ZERO(&set);
     int highest = 0;
     for (const auto& [child, shard] : shards) {
-      FD_SET(shard.progress, &set);
-      highest = std::max(highest, shard.progress);
+      FD_SET(shard.bell, &set);
+      highest = std::max(highest, shard.bell);
     }
     if (::select(highest + 1, &set, nullptr, nullptr, nullptr) < 0) return 1;
     for (auto it = shards.begin(); it != shards.end();) {
       Shard& shard = it->second;
-      uint64_t seed = 0;
-      if (!FD_ISSET(shard.progress, &set)) {
+      char rung = 0;
+      if (!FD_ISSET(shard.bell, &set) || ::read(shard.bell, &rung, 1) == 1) {
         ++it;
-        continue;
-      }
-      if (::read(shard.progress, &seed, sizeof seed) == sizeof seed) {
-        shard.next = seed;
-        ++it;
-        if (++begun % kSayEvery == 0) SayHowFar(begun, wrong, shards);
         continue;
       }
       int status = 0;
       ::waitpid(it->first, &status, 0);
-      ::close(shard.progress);
-      const uint64_t last = shard.next;
+      ::close(shard.bell);
+      const uint64_t last = shard.progress->seed;
+      begun_before += shard.progress->begun;
+      ::munmap(shard.progress, sizeof(Progress));
       it = shards.erase(it);
       if (status == 0) continue;
       if (WIFSIGNALED(status)) {
@@ -178,6 +196,10 @@ int RunAll(const Options& options) {
       }
       if (++wrong < options.give_up_after) start(last + options.jobs);
     }
+    uint64_t begun = begun_before;
+    for (const auto& [child, shard] : shards) begun += shard.progress->begun;
+    if (begun / kSayEvery > said) SayHowFar(begun, wrong, shards);
+    said = begun / kSayEvery;
   }
   const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin);
   rusage used{};

@@ -20,6 +20,8 @@ void DescriptorsChanged();
 
 Nanos WallShift();
 int ThisThread();  // never 0
+// Of the calling thread, for libc_events.cc.
+uint64_t& WaitsAtOnce();
 int StartThread(void* (*run)(void*), void* argument);
 void* JoinThread(int id);
 void DetachThread(int id);

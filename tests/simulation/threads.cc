@@ -42,22 +42,24 @@ struct Stack {
 };
 
 struct Thread {
+  // What ChooseThread and WakeAll look at, of all threads: in one line of the processor's caches.
+  Wait wait = Wait::kNone;
+  bool is_over = false;
+  bool was_woken = false;
+  const void* on = nullptr;
+  Nanos deadline = kNever;
+  uint64_t asked_at = 0;  // the count of descriptors' changes
+  const std::function<bool()>* is_ready = nullptr;
   int id = 0;
+
+  bool is_begun = false;
+  bool is_detached = false;
   std::string name;
   Process* process = nullptr;
   void* (*run)(void*) = nullptr;
   void* argument = nullptr;
   void* result = nullptr;
-  bool is_begun = false;
-  bool is_over = false;
-  bool is_detached = false;
-
-  Wait wait = Wait::kNone;
-  const void* on = nullptr;
-  Nanos deadline = kNever;
-  bool was_woken = false;
-  const std::function<bool()>* is_ready = nullptr;
-  uint64_t asked_at = 0;  // the count of descriptors' changes
+  uint64_t waits_at_once = 0;
 
   jmp_buf context{};
   std::unique_ptr<Stack> stack;
@@ -69,7 +71,6 @@ struct World {
   bool is_live = false;
   bool is_traced = false;
   uint64_t seed = 0;
-  uint64_t lives = 0;
   std::array<uint64_t, 2> dice{};
   Nanos now = 0;
   Nanos wall = 0;
@@ -97,11 +98,15 @@ World* the_world = nullptr;  // made by the first who asks, which is before all 
 
 uint64_t RotateLeft(uint64_t value, int by) { return (value << by) | (value >> (64 - by)); }
 
+void* Exceptions() {
+  static void* const globals = abi::__cxa_get_globals();  // there is one thread
+  return globals;
+}
 void KeepExceptions(Thread& thread) {
-  std::memcpy(thread.exceptions.data(), abi::__cxa_get_globals(), sizeof thread.exceptions);
+  std::memcpy(thread.exceptions.data(), Exceptions(), sizeof thread.exceptions);
 }
 void GiveBackExceptions(const Thread& thread) {
-  std::memcpy(abi::__cxa_get_globals(), thread.exceptions.data(), sizeof thread.exceptions);
+  std::memcpy(Exceptions(), thread.exceptions.data(), sizeof thread.exceptions);
 }
 
 [[noreturn]] void RunThread() {
@@ -220,7 +225,10 @@ uint64_t Random() {  // xoroshiro128+ (Blackman and Vigna)
   b = RotateLeft(mixed, 37);
   return sum;
 }
-uint64_t Below(uint64_t limit) { return (Random() >> 16) % limit; }
+uint64_t Below(uint64_t limit) {
+  __extension__ using Product = unsigned __int128;
+  return static_cast<uint64_t>(static_cast<Product>(Random()) * limit >> 64);
+}
 bool Chance(unsigned per_thousand) { return Below(1000) < per_thousand; }
 
 Nanos Now() { return world().now; }
@@ -286,7 +294,6 @@ void Spawn(Process& process, std::string name, std::function<void()> run) {
 void BeginLife(uint64_t seed, bool is_traced) {
   World& w = world();
   w.seed = seed;
-  ++w.lives;
   w.is_traced = is_traced;
   // splitmix64: near seeds are to give far dice.
   uint64_t state = seed;
@@ -327,7 +334,6 @@ void EndLife() {
   w.threads.clear();
 }
 
-uint64_t LifeNumber() { return world().lives; }
 bool IsLive() { return world().is_live; }
 
 uint64_t TraceHash() { return world().hash; }
@@ -416,6 +422,8 @@ int ThisThread() {
   const Thread* const current = world().current;
   return current == nullptr ? 1 : current->id;
 }
+
+uint64_t& WaitsAtOnce() { return Current().waits_at_once; }
 
 int StartThread(void* (*run)(void*), void* argument) {
   World& w = world();

@@ -63,8 +63,6 @@ void AwaitEnd(const Process& process);
 // A life begins and ends on the main thread, which is its driver.
 void BeginLife(uint64_t seed, bool is_traced);
 void EndLife();
-// How many have begun.
-uint64_t LifeNumber();
 // Whether one is under way; else everything is the C library's.
 bool IsLive();
 

@@ -36,6 +36,7 @@ size_t Node::Get(int64_t offset, char* into, size_t count) const {
 }
 
 void Node::Put(int64_t offset, std::string_view bytes) {
+  if (bytes.empty()) return;
   const int64_t size_before = size();
   const auto at = static_cast<size_t>(offset);
   if (content.size() < at) content.resize(at);
@@ -79,25 +80,29 @@ NodeRef Tree::Make(mode_t mode) {
 }
 
 Place Tree::Find(const NodeRef& from, std::string_view path) const {
-  Place place{nullptr, "", from, 0};
+  const NodeRef none;
+  const NodeRef* folder = &none;
+  const NodeRef* node = &from;
+  NodeRef above;  // after ".."
+  std::string_view last;
   std::string_view name = TakeName(path);
   while (!name.empty()) {
     const std::string_view next = TakeName(path);
-    if (!place.node) return {nullptr, "", nullptr, ENOENT};
-    if (!place.node->IsFolder()) return {nullptr, "", nullptr, ENOTDIR};
+    if (*node == nullptr) return {nullptr, "", nullptr, ENOENT};
+    if (!(*node)->IsFolder()) return {nullptr, "", nullptr, ENOTDIR};
     if (name == "..") {
-      Node* const above = place.node->above;
-      if (above == nullptr) return {nullptr, "", nullptr, ENOENT};
-      place = {nullptr, "", above->shared_from_this(), 0};
+      if ((*node)->above == nullptr) return {nullptr, "", nullptr, ENOENT};
+      above = (*node)->above->shared_from_this();
+      folder = &none;
+      node = &above;
     } else if (name != ".") {
-      const auto found = place.node->entries.find(name);
-      NodeRef node = found == place.node->entries.end() ? nullptr : found->second;
-      place.folder = std::exchange(place.node, std::move(node));
-      if (next.empty()) place.name = name;
+      const auto found = (*node)->entries.find(name);
+      folder = std::exchange(node, found == (*node)->entries.end() ? &none : &found->second);
+      if (next.empty()) last = name;
     }
     name = next;
   }
-  return place;
+  return {*folder, std::string(last), *node, 0};
 }
 
 void Tree::Add(const NodeRef& folder, const std::string& name, const NodeRef& node) {

@@ -49,10 +49,12 @@ Watcher::Watcher(Machine& machine, const api::Resource& resource)
     Take(event.object, false);
   };
   cluster::ListOptions options;
-  options.read = [](std::string_view object) -> base::Result<text::Json> {
-    static const text::Projection kParts{
-        {"metadata", "name"}, {"metadata", "uid"}, {"metadata", "resourceVersion"}, {"status"}};
-    return text::ParsePart(object, kParts);
+  options.read = [this](std::string_view object) -> base::Result<text::Json> {
+    static const text::Projection kMetadata{
+        {"metadata", "name"}, {"metadata", "uid"}, {"metadata", "resourceVersion"}};
+    static const text::Projection kJob(kMetadata, {{"status"}});
+    static const text::Projection kPod(kMetadata, {{"status", "phase"}, {"status", "reason"}});
+    return text::ParsePart(object, &resource_ == &api::kPods ? kPod : kJob);
   };
   reflector_ = std::make_unique<cluster::Reflector>(client_, resource, std::move(options),
                                                     std::move(handler));

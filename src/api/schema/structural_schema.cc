@@ -25,7 +25,11 @@ bool Holds(const std::vector<std::string>& names, std::string_view name) {
 }
 
 std::string FieldPath(const std::string& path, std::string_view name) {
-  return path.empty() ? std::string(name) : fmt::format("{}.{}", path, name);
+  if (path.empty()) return std::string(name);
+  std::string joined;
+  joined.reserve(path.size() + 1 + name.size());
+  joined.append(path).append(1, '.').append(name);
+  return joined;
 }
 
 }  // namespace

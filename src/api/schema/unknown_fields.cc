@@ -70,6 +70,7 @@ class Walk {
   }
 
   void Below(std::string_view name, text::Json& value, const Shape& shape) {
+    if (shape.kind == Shape::Kind::kScalar || shape.kind == Shape::Kind::kAny) return;
     const size_t length = Enter(name);
     TakeFrom(value, shape);
     path_.resize(length);

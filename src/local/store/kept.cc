@@ -18,11 +18,28 @@ text::Array KeptContainers(const text::Json& pod, std::string_view list) {
   return kept;
 }
 
-void TrimPod(text::Json& pod) {
-  text::Object spec{{"nodeName", text::GetString(pod, {"spec", "nodeName"})},
-                    {"containers", KeptContainers(pod, "containers")},
-                    {"initContainers", KeptContainers(pod, "initContainers")}};
-  text::Set(pod, {"spec"}, std::move(spec));
+text::Object KeptSpec(const text::Json& pod) {
+  return {{"nodeName", text::GetString(pod, {"spec", "nodeName"})},
+          {"containers", KeptContainers(pod, "containers")},
+          {"initContainers", KeptContainers(pod, "initContainers")}};
+}
+
+// All but what is long: managedFields, and of a pod's spec what KeptSpec leaves out.
+text::Object Trimmed(const text::Json& object, bool is_pod) {
+  text::Object kept;
+  for (const auto& [key, value] : object.get_object()) {
+    if (key == "metadata" && value.is_object()) {
+      text::Object metadata;
+      for (const auto& [field, of_it] : value.get_object()) {
+        if (field != "managedFields") metadata.emplace(field, of_it);
+      }
+      kept.emplace(key, std::move(metadata));
+    } else if (!is_pod || key != "spec") {
+      kept.emplace(key, value);
+    }
+  }
+  if (is_pod) kept["spec"] = KeptSpec(object);
+  return kept;
 }
 
 }  // namespace
@@ -43,15 +60,12 @@ std::optional<Kept> ToKeep(const Key& key, const text::Json& object, int64_t cre
   } else {
     return std::nullopt;
   }
-  text::Json trimmed = object;
-  text::Erase(trimmed, {"metadata", "managedFields"});
-  if (!is_job) TrimPod(trimmed);
   kept.resource = key.resource;
   kept.namespace_name = key.namespace_name;
   kept.name = key.name;
   kept.created = created;
   kept.deleted = deleted;
-  kept.json = text::ToJson(trimmed);
+  kept.json = text::ToJson(Trimmed(object, !is_job));
   return kept;
 }
 

@@ -81,11 +81,12 @@ base::Result<int64_t> ReadPragma(Database& database, std::string_view name) {
 base::Status MakeItGiveSpaceBack(Database& database) {
   constexpr int64_t kMaxBytes = 512 << 20;
   TRY_ASSIGN(const int64_t mode, ReadPragma(database, "auto_vacuum"));
+  if (mode != 0) return {};
   TRY_ASSIGN(const int64_t pages, ReadPragma(database, "page_count"));
   TRY_ASSIGN(const int64_t page_size, ReadPragma(database, "page_size"));
   const int64_t bytes = pages * page_size;
   const uint64_t needed = 3 * static_cast<uint64_t>(bytes);
-  if (mode != 0 || bytes > kMaxBytes || base::DiskSpaceOf(database.path()).free < needed) return {};
+  if (bytes > kMaxBytes || base::DiskSpaceOf(database.path()).free < needed) return {};
   return database.Execute("VACUUM");
 }
 
@@ -93,7 +94,7 @@ base::Status MakeItGiveSpaceBack(Database& database) {
 
 base::Status Migrate(Database& database) {
   TRY(MakeItGiveSpaceBack(database));
-  TRY_ASSIGN(Transaction transaction, Transaction::Begin(database, Transaction::Kind::kWrite));
+  TRY_ASSIGN(Transaction transaction, Transaction::Begin(database));
   TRY_ASSIGN(const int64_t version, ReadPragma(database, "user_version"));
   constexpr auto kNewest = static_cast<int64_t>(kMigrations.size());
   if (version > kNewest) {

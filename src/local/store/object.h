@@ -28,11 +28,8 @@ struct Key {
   auto operator<=>(const Key&) const = default;
 };
 
-// The fields that selectors use, as an object: metadata.name, namespace, labels, and the fields
-// that field selectors know for that kind.
-text::Json SelectablePart(std::string_view resource, const text::Json& object);
-
-// The fields that SelectablePart reads, for any kind.
+// The fields that selectors use: metadata.name, namespace, labels, and those that field selectors
+// know for any kind.
 const text::Projection& SelectableParts();
 
 struct Event {
@@ -45,7 +42,7 @@ struct Event {
   // The same, parsed, until the watchers have been notified; null later, unless one of them keeps
   // it.
   std::weak_ptr<const text::Json> object;
-  // SelectablePart as JSON text: now, and (kModified) before the change.
+  // SelectableParts as JSON text: now, and (kModified) before the change.
   std::string selectable;
   std::string selectable_before;
 

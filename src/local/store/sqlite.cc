@@ -208,8 +208,7 @@ base::Status Database::CheckpointOnClose(bool does) {
 }
 
 base::Status Database::Run(Step step) {
-  constexpr std::array<std::string_view, 4> kSql = {"BEGIN", "BEGIN IMMEDIATE", "COMMIT",
-                                                    "ROLLBACK"};
+  constexpr std::array<std::string_view, 3> kSql = {"BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"};
   const auto index = static_cast<size_t>(step);
   Statement& statement = steps_[index];
   if (!statement.IsPrepared()) {
@@ -232,9 +231,8 @@ base::Status Database::LimitSize(int64_t bytes) {
   return Execute(fmt::format("PRAGMA max_page_count={}", bytes / size + 1).c_str());
 }
 
-base::Result<Transaction> Transaction::Begin(Database& database, Kind kind) {
-  TRY(database.Run(kind == Kind::kWrite ? Database::Step::kBeginWrite
-                                        : Database::Step::kBeginRead));
+base::Result<Transaction> Transaction::Begin(Database& database) {
+  TRY(database.Run(Database::Step::kBegin));
   return Transaction(&database);
 }
 

@@ -105,7 +105,7 @@ class Database {
   // default it is.
   base::Status CheckpointOnClose(bool does);
   // A statement of a transaction, prepared when it first runs.
-  enum class Step { kBeginRead, kBeginWrite, kCommit, kRollBack };
+  enum class Step { kBegin, kCommit, kRollBack };
   base::Status Run(Step step);
   // Whether no transaction is open: none was begun, or SQLite rolled it back by itself.
   bool IsIdle() const;
@@ -121,19 +121,18 @@ class Database {
   static base::Result<Database> OpenHandle(const std::string& path, int flags);
 
   std::unique_ptr<sqlite3, Close> handle_;
-  std::array<Statement, 4> steps_;  // finalised before the handle is closed
+  std::array<Statement, 3> steps_;  // finalised before the handle is closed
 };
 
-// BEGIN; rolls back when destroyed without a successful Commit.
+// BEGIN IMMEDIATE; rolls back when destroyed without a successful Commit.
 class Transaction {
  public:
-  enum class Kind { kRead, kWrite };
-  static base::Result<Transaction> Begin(Database& database, Kind kind);
+  static base::Result<Transaction> Begin(Database& database);
   Transaction(Transaction&& other) noexcept : database_(other.database_) {
     other.database_ = nullptr;
   }
   ~Transaction();
-  // Durable on success (kWrite).
+  // Durable on success.
   base::Status Commit();
 
  private:

@@ -36,11 +36,15 @@ struct Reader {
   }
 };
 
-base::Result<int64_t> ReadVersion(Statement& statement) {
-  Rows rows = statement.Query();
+base::Result<int64_t> VersionOf(Rows& rows) {
   TRY_ASSIGN(const bool has_row, rows.Next());
   if (!has_row) return base::Fail(base::Code::kInternal, "the store has no revision");
   return rows.Int(0);
+}
+
+base::Result<int64_t> ReadVersion(Statement& statement) {
+  Rows rows = statement.Query();
+  return VersionOf(rows);
 }
 
 // What it takes to read a list of 500 jobs or fewer.
@@ -158,7 +162,7 @@ class SqliteCursor final : public ListCursor {
     return cursor;
   }
   ~SqliteCursor() override {
-    // The connection is returned without an open transaction.
+    // The connection is returned without a snapshot.
     rows_.reset();
     snapshot_.reset();
     if (is_long_) pool_.TakeBackFromLong(std::move(reader_));
@@ -179,10 +183,8 @@ class SqliteCursor final : public ListCursor {
       : pool_(pool), reader_(std::move(reader)), query_(std::move(query)) {}
 
   base::Status Begin() {
-    TRY_ASSIGN(Transaction snapshot,
-               Transaction::Begin(reader_->database, Transaction::Kind::kRead));
-    snapshot_.emplace(std::move(snapshot));
-    TRY_ASSIGN(version_, ReadVersion(reader_->version));
+    snapshot_.emplace(reader_->version.Query());
+    TRY_ASSIGN(version_, VersionOf(*snapshot_));
     TRY_ASSIGN(Statement* const statement, reader_->Prepared(ListSql(query_)));
     rows_.emplace(Run(*statement, query_));
     return {};
@@ -191,7 +193,8 @@ class SqliteCursor final : public ListCursor {
   ReaderPool& pool_;
   ReaderPool::Lease reader_;
   const ListQuery query_;  // bound in the statement
-  std::optional<Transaction> snapshot_;
+  std::optional<Rows>
+      snapshot_;  // as long as they are read, all that the connection reads is of it
   std::optional<Rows> rows_;
   int64_t version_ = 0;
   bool is_long_ = false;
@@ -303,7 +306,7 @@ class SqliteStore : public Store {
 
   base::Status Forget(const std::vector<std::string>& runs) override {
     TRY_ASSIGN(Database database, Database::Open(path_));
-    TRY_ASSIGN(Transaction transaction, Transaction::Begin(database, Transaction::Kind::kWrite));
+    TRY_ASSIGN(Transaction transaction, Transaction::Begin(database));
     TRY_ASSIGN(Statement forget, database.Prepare("DELETE FROM kept WHERE run=?"));
     for (const std::string& run : runs) TRY(forget.Run(std::string_view(run)));
     return transaction.Commit();

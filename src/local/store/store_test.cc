@@ -253,6 +253,7 @@ TEST(Store, AMutationSeesTheStateAndDecides) {
 TEST(Store, AFailingMutationLeavesItsGroupAlone) {
   const TempDir dir;
   auto store = OpenStore(dir.File("db"));
+  const int64_t before = *store->Version();
   Mutation fails = Put("b", 1);
   fails.apply = [](View&, std::optional<Record>) -> base::Result<Next> {
     Next next{Next::Action::kPut, Object("b", 1), {}};
@@ -261,6 +262,8 @@ TEST(Store, AFailingMutationLeavesItsGroupAlone) {
                          }});
     return next;
   };
+  EXPECT_EQ(Write(*store, fails).error().message, "no");  // in a transaction of its own
+  EXPECT_EQ(*store->Version(), before);
   const auto outcomes = WriteAll(*store, {Put("a", 1), fails, Put("d", 1)});
   ASSERT_TRUE(outcomes[0] && outcomes[2]);
   EXPECT_EQ(outcomes[1].error().message, "no");

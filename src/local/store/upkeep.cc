@@ -162,7 +162,7 @@ base::Status ForgetDeleted(const std::string& path,
     }
   }
   if (forgotten.empty()) return {};
-  TRY_ASSIGN(Transaction transaction, Transaction::Begin(database, Transaction::Kind::kWrite));
+  TRY_ASSIGN(Transaction transaction, Transaction::Begin(database));
   TRY_ASSIGN(Statement forget, database.Prepare("DELETE FROM deleted WHERE uid=?"));
   for (const std::string& uid : forgotten) TRY(forget.Run(std::string_view(uid)));
   return transaction.Commit();

@@ -1,6 +1,8 @@
 #include "local/store/writer.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <deque>
 #include <iterator>
 
@@ -9,6 +11,7 @@
 #include "base/clock.h"
 #include "local/store/kept.h"
 #include "local/store/reserve.h"
+#include "text/document.h"
 
 namespace local::store {
 namespace {
@@ -39,7 +42,14 @@ std::string JobOf(const text::Json& object) {
 }
 
 bool IsAscii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char byte) { return byte >= 0; });
+  uint64_t all = 0;
+  for (; text.size() >= sizeof all; text.remove_prefix(sizeof all)) {
+    uint64_t bytes = 0;
+    std::memcpy(&bytes, text.data(), sizeof bytes);
+    all |= bytes;
+  }
+  for (const char byte : text) all |= static_cast<unsigned char>(byte);
+  return (all & 0x8080808080808080) == 0;
 }
 
 // Whether objects of the kind have a folder of their own on the machine.
@@ -129,11 +139,11 @@ class Writer::Session : public View {
     version_ = durable_version_;
     is_lost_ = false;
     is_short_ = reserve_.IsShort();
-    return Transaction::Begin(database_, Transaction::Kind::kWrite);
+    return Transaction::Begin(database_);
   }
 
-  // Runs one mutation. After an error of the mutation itself the transaction is still valid unless
-  // IsLost().
+  // Runs one mutation of several. After an error of the mutation itself the transaction is still
+  // valid unless IsLost().
   base::Result<Outcome> Carry(const Mutation& mutation) {
     const size_t events_before = events_.size();
     const int64_t version_before = version_;
@@ -150,6 +160,11 @@ class Writer::Session : public View {
     TRY(release_.Run());
     is_lost_ = false;
     return outcome;
+  }
+  // The same without a savepoint, for which SQLite would copy each page that the mutation changes:
+  // unless it succeeds, the transaction is not to be committed.
+  base::Result<Outcome> CarryAlone(const Mutation& mutation) {
+    return mutation.dry_run ? Try(mutation) : ApplyOnce(mutation);
   }
   // The disk is full: releases some of the reserve; returns whether there was any.
   bool MakeRoom() {
@@ -271,7 +286,7 @@ class Writer::Session : public View {
     std::optional<std::string> previous;
     Outcome outcome;
     if (current) {
-      previous = text::ToJson(SelectablePart(mutation.key.resource, current->object));
+      previous = text::PartToJson(current->object, SelectableParts());
       outcome.version = current->version;
       outcome.json = current->json;
     }
@@ -341,7 +356,7 @@ class Writer::Session : public View {
     event->key = key;
     event->version = version_;
     event->json = std::make_shared<const std::string>(text::ToJson(object));
-    event->selectable = text::ToJson(SelectablePart(key.resource, object));
+    event->selectable = text::PartToJson(object, SelectableParts());
     return event;
   }
 
@@ -460,12 +475,18 @@ base::Result<Writer::Committed> Writer::TryCommit(const std::vector<Job>& group,
   TRY_ASSIGN(Transaction transaction, session_->Begin());
   Committed committed;
   for (size_t i = first; i < first + count; ++i) {
-    committed.outcomes.push_back(session_->Carry(group[i].first));
+    const Mutation& mutation = group[i].first;
+    committed.outcomes.push_back(count == 1 ? session_->CarryAlone(mutation)
+                                            : session_->Carry(mutation));
     if (session_->IsLost()) {
       auto& outcome = committed.outcomes.back();
       if (!outcome) return base::Fail(std::move(outcome.error()));
       return base::Fail(base::Code::kInternal, "the transaction was lost");
     }
+  }
+  if (count == 1 && (!committed.outcomes.front() || group[first].first.dry_run)) {
+    committed.version = session_->version();
+    return committed;
   }
   TRY(session_->Commit(transaction));
   committed.events = session_->TakeEvents();

@@ -17,6 +17,7 @@ class StreamResponder final : public Responder {
   void Send(HttpResponse response) override { stream_->Send(std::move(response)); }
   void Start(int status, Headers headers) override { stream_->Start(status, std::move(headers)); }
   void Write(std::string chunk) override { stream_->Write(std::move(chunk)); }
+  bool TakesParsed() const override { return stream_->wants_parsed(); }
   void WriteLines(std::string chunk, std::vector<ParsedLine> parsed) override {
     stream_->WriteLines(std::move(chunk), std::move(parsed));
   }
@@ -175,7 +176,8 @@ void ResponseStream::WriteLines(std::string chunk, std::vector<ParsedLine> parse
     pending_bytes_.fetch_add(chunk.size(), std::memory_order_relaxed);
     for (ParsedLine& line : parsed) {
       if (!wants_parsed_) break;
-      parsed_.push_back({written_ + line.begin, std::move(line.object)});
+      pending_bytes_.fetch_add(line.bytes, std::memory_order_relaxed);
+      parsed_.push_back({written_ + line.begin, std::move(line.object), line.bytes});
     }
     written_ += chunk.size();
     if (!pieces_.empty() && pieces_.back().size() + chunk.size() <= kSmallPiece) {
@@ -204,6 +206,7 @@ void ResponseStream::CutShort(std::string last) {
     const std::lock_guard lock(mutex_);
     if (is_closed() || phase_ != Phase::kStarted) return;
     for (const std::string& piece : pieces_) pending_bytes_.fetch_sub(piece.size());
+    for (const ParsedLine& line : parsed_) pending_bytes_.fetch_sub(line.bytes);
     pieces_.clear();
     parsed_.clear();
     pending_bytes_.fetch_add(last.size(), std::memory_order_relaxed);

@@ -52,7 +52,7 @@ class ResponseStream {
   Output Take(size_t room = std::string::npos);
   // The consumer added `bytes` of framing to what it took.
   void Framed(size_t bytes) { pending_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
-  // `bytes` of what was written or framed have reached the peer.
+  // `bytes` of what was written or framed have reached the peer; values count as their text.
   void Taken(size_t bytes);
   // After an upgrade: the peer sent these bytes.
   void Receive(std::string_view bytes);
@@ -79,6 +79,7 @@ class ResponseStream {
     return is_closed() ? 0 : pending_bytes_.load(std::memory_order_relaxed);
   }
   bool is_closed() const { return is_closed_.load(std::memory_order_acquire); }
+  bool wants_parsed() const { return wants_parsed_; }
   void OnClose(std::function<void()> callback);
 
  private:

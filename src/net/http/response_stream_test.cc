@@ -130,7 +130,8 @@ TEST(ResponseStream, KeepsWhatLinesSayForAReaderInThisProcessOnly) {
     const Parsed object(owner, reinterpret_cast<const boost::json::value*>(owner.get()));
     stream.Start(200, {});
     stream.Write("first\n");
-    stream.WriteLines("second\nthird\n", {{7, object}});
+    stream.WriteLines("second\nthird\n", {{7, object, 100}});
+    EXPECT_EQ(stream.pending_bytes(), wants_parsed ? 119U : 19U);  // with the text that is left out
     const ResponseStream::Output output = stream.Take();
     ASSERT_EQ(output.parsed.size(), wants_parsed ? 1U : 0U);
     EXPECT_EQ(owner.use_count(), wants_parsed ? 3 : 2);
@@ -138,9 +139,11 @@ TEST(ResponseStream, KeepsWhatLinesSayForAReaderInThisProcessOnly) {
     EXPECT_EQ(output.parsed[0].begin, 13U);  // after "first\nsecond\n"
     EXPECT_EQ(output.parsed[0].object, object);
     // What is dropped with a slow reader's lines is not kept either.
-    stream.WriteLines("fourth\n", {{0, object}});
+    stream.Taken(119);
+    stream.WriteLines("fourth\n", {{0, object, 100}});
     stream.CutShort("too slow\n");
     EXPECT_TRUE(stream.Take().parsed.empty());
+    EXPECT_EQ(stream.pending_bytes(), 9U);
   }
 }
 

@@ -34,6 +34,7 @@ using Parsed = std::shared_ptr<const boost::json::value>;
 struct ParsedLine {
   uint64_t begin = 0;  // the offset of the line in the body
   Parsed object;       // the line's `object`, as in a watch
+  size_t bytes = 0;    // of the object's text, if the line has null in its place
 };
 
 struct HttpRequest {
@@ -65,6 +66,8 @@ class Responder {
   // Or a chunked answer, piece by piece.
   virtual void Start(int status, Headers headers) = 0;
   virtual void Write(std::string chunk) = 0;
+  // Whether the peer takes the values of lines, which then need no text.
+  virtual bool TakesParsed() const { return false; }
   // The same; `parsed` holds the values of some of its lines, each with its offset in the chunk.
   virtual void WriteLines(std::string chunk, std::vector<ParsedLine> parsed) {
     (void)parsed;

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "local/node/logs/record.h"
+#include "text/same.h"
 
 namespace local::node {
 
@@ -314,7 +315,7 @@ void PodKeeper::Publish(Pod& pod) {
   input.start_time = pod.start_time;
   if (!pod.status.is_null()) input.previous_status = &pod.status;
   text::Json status = MakeStatus(input, parts_.clock.Now());
-  if (status == pod.status) return;
+  if (text::IsSame(status, pod.status)) return;
   pod.status = std::move(status);
   parts_.writer.PutStatus(pod.identity, pod.status);
 }

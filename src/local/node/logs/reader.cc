@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 
 #include "local/node/logs/line.h"
 
@@ -41,18 +42,17 @@ base::Result<uint64_t> LogReader::EndOfHole(uint64_t offset) const {
 }
 
 base::Result<std::string> LogReader::ReadAt(uint64_t offset, size_t size) const {
-  std::string bytes(size, '\0');
+  const auto bytes = std::make_unique_for_overwrite<char[]>(size);
   size_t done = 0;
   while (done < size) {
     const ssize_t count =
-        ::pread(fd_.get(), bytes.data() + done, size - done, static_cast<off_t>(offset + done));
+        ::pread(fd_.get(), bytes.get() + done, size - done, static_cast<off_t>(offset + done));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return base::Fail(base::Errno(errno, "read log"));
     if (count == 0) break;
     done += static_cast<size_t>(count);
   }
-  bytes.resize(done);
-  return bytes;
+  return std::string(bytes.get(), done);
 }
 
 base::Result<uint64_t> LogReader::Size() const {

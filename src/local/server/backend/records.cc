@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/strings.h"
 #include "local/server/request/api_error.h"
 
@@ -44,7 +46,8 @@ net::HttpResponse ForgetRecord(Backend& backend, const net::Target& target) {
 
 std::optional<net::HttpResponse> AnswerRecords(Backend& backend, const net::Target& target,
                                                std::string_view method) {
-  if (target.segments != std::vector<std::string>{"muster", "records"}) return std::nullopt;
+  constexpr std::string_view kPath[] = {"muster", "records"};
+  if (!std::ranges::equal(target.segments, kPath)) return std::nullopt;
   if (method == "GET") return ListRecords(backend, target);
   if (method == "DELETE") return ForgetRecord(backend, target);
   return ToResponse(MethodNotAllowed());

@@ -11,6 +11,7 @@
 #include "api/names.h"
 #include "api/object.h"
 #include "local/store/object.h"
+#include "text/document.h"
 #include "text/projection.h"
 
 namespace local::server {
@@ -82,7 +83,7 @@ JobRow SummarizeJob(const text::Json& job, const std::vector<const text::Json*>&
   row.namespace_name = api::Namespace(job);
   row.name = api::Name(job);
   row.metadata = CompactMetadata(job);
-  row.selectable = store::SelectablePart(JobResource(), job);
+  row.selectable = text::PartOf(job, store::SelectableParts());
   row.state = LastCondition(job);
   row.status = summary.status;
   row.created = summary.created;

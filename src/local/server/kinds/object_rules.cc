@@ -10,6 +10,7 @@
 #include "base/uid.h"
 #include "local/server/kinds/kind_rules.h"
 #include "local/server/schema/protobuf.h"
+#include "text/same.h"
 #include "text/yaml.h"
 
 namespace local::server {
@@ -192,7 +193,7 @@ bool HasSameContent(const text::Json& a, const text::Json& b) {
     return std::all_of(other.begin(), other.end(), [&](const auto& member) {
       if (!is_content(member.key())) return true;
       const text::Json* const mine = object.if_contains(member.key());
-      return mine != nullptr && *mine == member.value();
+      return mine != nullptr && text::IsSame(*mine, member.value());
     });
   };
   const text::Object& one = a.get_object();

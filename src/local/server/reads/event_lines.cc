@@ -27,7 +27,11 @@ std::string_view TypeName(Event::Type type) {
 }  // namespace
 
 std::string EventLines::Line(std::string_view type, std::string_view object) {
-  return fmt::format("{{\"type\":\"{}\",\"object\":{}}}\n", type, object);
+  constexpr std::string_view kBegin = R"({"type":")", kMiddle = R"(","object":)", kEnd = "}\n";
+  std::string line;
+  line.reserve(kBegin.size() + type.size() + kMiddle.size() + object.size() + kEnd.size());
+  line.append(kBegin).append(type).append(kMiddle).append(object).append(kEnd);
+  return line;
 }
 
 std::string EventLines::Key() const {
@@ -41,23 +45,21 @@ std::string EventLines::Existing(std::string_view json) {
   return selection_.MatchesText(json) ? Line("ADDED", Render(json)) : "";
 }
 
-std::string EventLines::Show(const Event& event, const text::Json* object) {
-  if (selection_.IsAll()) return Line(TypeName(event.type), Render(*event.json));
+std::string_view EventLines::TypeFor(const Event& event, const text::Json* object) const {
+  if (selection_.IsAll()) return TypeName(event.type);
   const bool is_in =
       object != nullptr ? selection_.Matches(*object) : selection_.MatchesText(event.selectable);
   const bool was_in =
       event.type == Event::Type::kModified && selection_.MatchesText(event.selectable_before);
   switch (event.type) {
     case Event::Type::kAdded:
-      return is_in ? Line("ADDED", Render(*event.json)) : "";
     case Event::Type::kDeleted:
-      return is_in ? Line("DELETED", Render(*event.json)) : "";
+      return is_in ? TypeName(event.type) : "";
     case Event::Type::kModified:
       break;
   }
   if (!is_in && !was_in) return "";
-  const std::string_view type = is_in ? (was_in ? "MODIFIED" : "ADDED") : "DELETED";
-  return Line(type, Render(*event.json));
+  return is_in ? (was_in ? "MODIFIED" : "ADDED") : "DELETED";
 }
 
 std::string EventLines::Render(std::string_view json) {

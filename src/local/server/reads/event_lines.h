@@ -28,9 +28,11 @@ class EventLines {
   static std::string Line(std::string_view type, std::string_view object);
   // The line for an existing object; "" when the selectors do not match it.
   std::string Existing(std::string_view json);
-  // The event as this watcher sees it: an object that starts to match the selectors is added, one
-  // that stops is deleted. `object` is the event's, parsed, or null.
-  std::string Show(const store::Event& event, const text::Json* object);
+  // What the event is for this watcher, "" for nothing: an object that starts to match the
+  // selectors is added, one that stops is deleted. `object` is the event's, parsed, or null.
+  std::string_view TypeFor(const store::Event& event, const text::Json* object) const;
+  // The object as the lines have it.
+  std::string Render(std::string_view json);
   // Whether its lines have the objects as they are stored.
   bool AreWhole() const { return form_ == Form::kObject; }
   std::string Bookmark(int64_t version, bool is_initial_end) const;
@@ -38,8 +40,6 @@ class EventLines {
   void ColumnsAreSent() { needs_columns_ = false; }
 
  private:
-  std::string Render(std::string_view json);
-
   Backend& backend_;
   const api::Resource& resource_;
   const Selection selection_;

@@ -126,15 +126,21 @@ class WatchStream : public InitialLists::Watcher,
   size_t Send(std::span<const EventPtr> events, int64_t version) {
     std::string lines;
     std::vector<net::ParsedLine> parsed;
+    size_t bytes = 0;
+    const bool takes_parsed = lines_.AreWhole() && responder_->TakesParsed();
     for (const EventPtr& event : events) {
       net::Parsed object = event->object.lock();
-      const std::string line = lines_.Show(*event, object.get());
-      if (!line.empty() && object && lines_.AreWhole()) {
-        parsed.push_back({lines.size(), std::move(object)});
+      const std::string_view type = lines_.TypeFor(*event, object.get());
+      if (type.empty()) continue;
+      if (object && takes_parsed) {
+        bytes += event->json->size();
+        parsed.push_back({lines.size(), std::move(object), event->json->size()});
+        lines += EventLines::Line(type, "null");
+      } else {
+        lines += EventLines::Line(type, lines_.Render(*event->json));
       }
-      lines += line;
     }
-    const size_t bytes = lines.size();
+    bytes += lines.size();
     if (bytes > 0 && responder_->PendingBytes() > kMaxWatchBacklogBytes) {
       PutOut();
       return 0;

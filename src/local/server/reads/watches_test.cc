@@ -88,6 +88,21 @@ TEST(Watch, ObjectsEnterAndLeaveASelection) {
   watch->Close();
 }
 
+TEST(Watch, WithinTheProcessAnEventIsAValueWithoutText) {
+  TestServer server;
+  const auto watch = server.Open("GET", Under(kPodsPath, "?watch=1"));
+  watch->WaitStarted();
+  watch->takes_parsed = true;
+  server.Expect(201, "POST", kPodsPath, PodObject("a"));
+  const auto lines = watch->Lines(1);
+  EXPECT_EQ(text::ToJson(lines[0]), R"({"type":"ADDED","object":null})");
+  const auto parsed = watch->Parsed();
+  ASSERT_EQ(parsed.size(), 1U);
+  EXPECT_EQ(GetString(*parsed[0].object, {"metadata", "name"}), "a");
+  EXPECT_EQ(parsed[0].bytes, text::ToJson(*parsed[0].object).size());
+  watch->Close();
+}
+
 TEST(Watch, ReportsHowFarItIsWhenOthersChange) {
   TestServer server;
   const auto watch =

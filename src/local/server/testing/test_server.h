@@ -69,6 +69,14 @@ class FakeResponder : public net::Responder {
     when_taken = std::move(callback);
     changed_.notify_all();
   }
+  bool TakesParsed() const override { return takes_parsed; }
+  void WriteLines(std::string chunk, std::vector<net::ParsedLine> parsed) override {
+    {
+      const std::lock_guard lock(mutex_);
+      parsed_.insert(parsed_.end(), parsed.begin(), parsed.end());
+    }
+    Write(std::move(chunk));
+  }
   size_t PendingBytes() const override { return pending_bytes; }
   bool IsClosed() const override {
     const std::lock_guard lock(mutex_);
@@ -138,6 +146,12 @@ class FakeResponder : public net::Responder {
     return lines;
   }
 
+  std::vector<net::ParsedLine> Parsed() {
+    const std::lock_guard lock(mutex_);
+    return parsed_;
+  }
+
+  std::atomic<bool> takes_parsed = false;
   std::atomic<size_t> pending_bytes = 0;
   std::atomic<size_t> used_bytes = 0;
   std::function<void()> when_taken;
@@ -169,6 +183,7 @@ class FakeResponder : public net::Responder {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   net::HttpResponse response_;
+  std::vector<net::ParsedLine> parsed_;
   bool is_started_ = false;
   bool is_complete_ = false;
   std::function<void()> on_close_;

@@ -14,6 +14,7 @@
 #include "local/server/schema/field_validation.h"
 #include "local/server/writes/deletion.h"
 #include "text/patch.h"
+#include "text/same.h"
 
 namespace local::server {
 namespace {
@@ -202,7 +203,7 @@ Answer<Next> UpdateObject(PendingWrite& pending, Part part, const Change& change
     return Lift(
         Remove(view, std::move(current), Propagation::kBackground, pending.backend->clock->Now()));
   }
-  if (next == current.object) return Next{};
+  if (text::IsSame(next, current.object)) return Next{};
   return Next{Next::Action::kPut, std::move(next), {}};
 }
 

@@ -98,15 +98,17 @@ void HandleCreate(Backend& backend, Call call) {
     return pending->call.responder->Send(
         ToResponse(BadRequest("resourceVersion should not be set on objects to be created")));
   }
-  text::Json named = *object;
+  text::Json named;
   if (rest.name.empty()) {
     creation->generate_name =
         text::GetString(*object, {"metadata", "generateName"}).substr(0, kMaxGeneratedBase);
     if (!creation->generate_name.empty()) {
+      named = *object;
       text::Set(named, {"metadata", "name"}, text::Json(creation->generate_name + "x"));
     }
   }
-  if (auto fine = CheckMetadata(*rest.resource, named, nullptr); !fine) {
+  if (auto fine = CheckMetadata(*rest.resource, named.is_null() ? *object : named, nullptr);
+      !fine) {
     return pending->call.responder->Send(ToResponse(fine.error()));
   }
   pending->success_status = 201;
