@@ -54,7 +54,7 @@ void KeepOrigin(const text::Json& old, text::Json& job) {
     text::Json* const pod_template = text::Find(job, path);
     if (pod_template == nullptr || !pod_template->is_object()) continue;
     const text::Json* const before = text::Find(old, path);
-    KeepOriginOf(before != nullptr ? *before : old, *pod_template);
+    if (before != nullptr) KeepOriginOf(*before, *pod_template);
   }
 }
 
