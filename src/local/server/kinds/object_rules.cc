@@ -24,6 +24,41 @@ void Keep(const text::Json& old, text::Json& object, text::Path path) {
   }
 }
 
+bool CanHold(const text::Json* value) {
+  return value == nullptr || value->is_null() || value->is_object();
+}
+
+void KeepAnnotation(const text::Json& old, std::string_view key, text::Json& object) {
+  if (!CanHold(text::Find(object, {"metadata"})) ||
+      !CanHold(text::Find(object, {"metadata", "annotations"})) ||
+      text::Find(object, {"metadata", "annotations", key}) != nullptr) {
+    return;
+  }
+  const std::string_view value = api::Annotation(old, key);
+  if (!value.empty()) text::Set(object, {"metadata", "annotations", key}, text::Json(value));
+}
+
+void KeepOriginOf(const text::Json& old, text::Json& object) {
+  for (const std::string_view key :
+       {api::kPythonAnnotation, api::kEnvironmentAnnotation, api::kUmaskAnnotation}) {
+    KeepAnnotation(old, key, object);
+  }
+}
+
+// Where a job was submitted from is recorded when it is created. Somebody who puts the job anew,
+// from a file that lacks it, does not mean to change where its later pods run.
+void KeepOrigin(const text::Json& old, text::Json& job) {
+  KeepAnnotation(old, api::kCreatedAnnotation, job);
+  KeepOriginOf(old, job);
+  for (const std::string_view type : {api::kMaster, api::kWorker}) {
+    const text::Path path = {"spec", "pytorchReplicaSpecs", type, "template"};
+    text::Json* const pod_template = text::Find(job, path);
+    if (pod_template == nullptr || !pod_template->is_object()) continue;
+    const text::Json* const before = text::Find(old, path);
+    if (before != nullptr) KeepOriginOf(*before, *pod_template);
+  }
+}
+
 void CheckNewFinalizers(const text::Json& old, const text::Json& object, Causes& causes) {
   if (!api::IsDeleting(old)) return;
   std::vector<std::string> found;
@@ -223,6 +258,7 @@ Check PrepareUpdate(const api::Resource& resource, const text::Json& old, text::
   text::Erase(metadata, {"managedFields"});
   text::Erase(metadata, {"selfLink"});
   if (resource.has_status) Keep(old, object, {"status"});
+  if (&resource == &api::kPyTorchJobs) KeepOrigin(old, object);
   const KindRules& rules = RulesOf(resource);
   if (rules.set_defaults != nullptr) rules.set_defaults(object);
   Causes causes;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/names.h"
 #include "local/server/testing/test_server.h"
 
 namespace local::server {
@@ -184,6 +185,22 @@ TEST(ApiServer, ReplacesOnlyTheVersionThatWasRead) {
 
   // An unchanged object is not written.
   EXPECT_EQ(server.Expect(200, "PUT", Path(kJobsPath, "j"), changed), changed);
+}
+
+TEST(ApiServer, AJobThatIsPutFromItsFileKeepsWhereItWasSubmittedFrom) {
+  TestServer server;
+  const text::Json file = JobObject("j");
+  text::Json job = file;
+  text::Set(job, {"metadata", "annotations", api::kPythonAnnotation}, "/venv/bin/python");
+  text::Set(job,
+            {"spec", "pytorchReplicaSpecs", "Worker", "template", "metadata", "annotations",
+             api::kPythonAnnotation},
+            "/venv/bin/python");
+  const text::Json made = server.Expect(201, "POST", kJobsPath, job);
+  text::Json next = file;
+  text::Set(next, {"metadata", "resourceVersion"},
+            *text::Find(made, {"metadata", "resourceVersion"}));
+  EXPECT_EQ(server.Expect(200, "PUT", Path(kJobsPath, "j"), next), made);
 }
 
 TEST(ApiServer, OfKubernetesOwnKindsAloneTheLastWriterWins) {
