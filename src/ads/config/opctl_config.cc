@@ -45,8 +45,8 @@ base::Result<Login> ChooseLogin(const LoginFlags& flags, const base::Environment
        {"JOB_RUN_OCID", "NB_SESSION_OCID", "DATAFLOW_RUN_ID", "PIPELINE_RUN_OCID"}) {
     if (environment.Get(name)) otherwise = "resource_principal";
   }
-  const auto first = [](const std::string& a, const std::string& b, std::string c) {
-    return !a.empty() ? a : !b.empty() ? b : std::move(c);
+  const auto first = [](const std::string& a, const std::string& b, const std::string& c) {
+    return !a.empty() ? a : !b.empty() ? b : c;
   };
   Login login;
   // In a container the environment sets it (compat/opctl.md 5.3).

@@ -28,8 +28,8 @@ struct Login {
 // Reads ~/.ads_ops/config.ini if it exists, and no other file.
 base::Result<Login> ChooseLogin(const LoginFlags& flags, const base::Environment& environment);
 
-// A value of ml_job_config.ini in the same folder: from the section of the profile or the principal,
-// or else from DEFAULT; "" if there is none.
+// A value of ml_job_config.ini in the same folder: from the section of the profile or the
+// principal, or else from DEFAULT; "" if there is none.
 base::Result<std::string> JobDefault(const LoginFlags& flags, const base::Environment& environment,
                                      std::string_view key);
 // kInvalidArgument if that section has a flexible shape without its size.

@@ -115,6 +115,7 @@ base::Result<std::optional<std::string>> TrainReader::ReadStartOptions(
     return FailAt(options->line, fmt::format("{}.startOptions must be a list", where));
   }
   std::vector<std::string> parts;
+  parts.reserve(options->items.size());
   for (const PyValue& item : options->items) parts.push_back(PyStr(item));
   const std::string joined = base::Join(parts, " ");
   if (joined.empty()) return std::optional<std::string>();
