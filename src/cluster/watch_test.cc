@@ -108,7 +108,7 @@ TEST(WatchInThisProcess, ParsesOnlyWhatNobodyHasParsed) {
   // A reader of texts gets them also where none came.
   ListOptions texts;
   texts.read = [](std::string_view object) { return text::ParseJson(object); };
-  const ListOptions values;
+  ListOptions values;
   for (const ListOptions* const options : {&values, &texts}) {
     const auto watch = client.OpenWatch(api::kPods, *options);
     ASSERT_TRUE(watch);
