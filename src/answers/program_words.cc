@@ -84,6 +84,15 @@ bool IsInformationOfGlog(std::string_view line) {
          });
 }
 
+// "INFO:root:...", "[INFO] ...": not what torchfrtrace, whose words are all information, has found
+// in the flight recorder's files (torch/distributed/flight_recorder).
+bool IsInformationOfPython(std::string_view line) {
+  static constexpr auto kOfTraces = std::to_array<std::string_view>(
+      {"Not all ranks joining collective", "missing ranks: {", "ulprit rank", "Error type: "});
+  return (line.starts_with("INFO:") || line.starts_with("[INFO]")) && !HasAny(line, kOfTraces) &&
+         !IsOfLauncher(line);
+}
+
 // Whether this is what a library prints of a call that its caller may survive. libjpeg counts a
 // warning and decodes on (jerror.c, emit_message); the text of dlopen's failure is all that is seen
 // where a program tries libraries in turn. What an exception or ld.so carries ends a program.
@@ -272,9 +281,8 @@ bool IsWarning(std::string_view text) {
        "rror caught was: ", ": warning: ", "libGL error: ",
        "Failed to load image Python extension: "});
   // ROCr's of a library that it can do without, too.
-  static constexpr auto kBegins =
-      std::to_array<std::string_view>({"warning: ", "[warn", "INFO:", "[INFO]", "LoadLib(",
-                                       "ERROR: pip's dependency resolver does not currently "});
+  static constexpr auto kBegins = std::to_array<std::string_view>(
+      {"warning: ", "[warn", "LoadLib(", "ERROR: pip's dependency resolver does not currently "});
   static constexpr auto kEnds = std::to_array<std::string_view>(
       {" death signal, shutting down workers", " closing signal SIGINT", " closing signal SIGHUP",
        " are waiting for remainder of ranks "});
@@ -284,12 +292,9 @@ bool IsWarning(std::string_view text) {
   // torchrun's agent logs as a warning what ends it, and Horovod what may be its last word.
   // NCCL goes on without its service that others ask for its state (src/ras).
   const bool is_decisive = IsOfNccl(text) && text.find(" ras/") == std::string_view::npos;
-  // What torchfrtrace has found in the flight recorder's files (torch/distributed/flight_recorder).
-  static constexpr auto kOfTraces = std::to_array<std::string_view>(
-      {"Not all ranks joining collective", "missing ranks: {", "ulprit rank", "Error type: "});
-  if (HasAny(text, kOfTraces)) return text.starts_with("WARN");
   const bool is_warning = is_marked || IsWarningOfGlog(text) || IsInformationOfGlog(text) ||
-                          IsOfSurvivedCall(text) || HasAny(text, kWords);
+                          IsInformationOfPython(text) || IsOfSurvivedCall(text) ||
+                          HasAny(text, kWords);
   return is_warning && !HasAny(text, kEnds) && !is_decisive;
 }
 

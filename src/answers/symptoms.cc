@@ -80,11 +80,15 @@ bool BeginsWithMeasure(std::string_view text) {
          (text == "0" || text.find_first_of(".%") != text.npos || text.find("e-") != text.npos);
 }
 
-// Returns ": 0.950" of "to download: 0.950", which names a measure; "" for another text in small
-// letters.
-std::string_view BehindName(std::string_view text) {
+// Whether it is the rest of a measure's name, in small letters, and its number: " to download:
+// 0.950 - ", " requests: 0"; not " to reach: 10.0.0.1".
+bool EndsNameOfMeasure(std::string_view text) {
   const size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_ ");
-  return end != text.npos && text[end] == ':' ? text.substr(end) : "";
+  if (end == text.npos || text[end] != ':' || !BeginsWithMeasure(text.substr(end))) return false;
+  text = text.substr(text.find_first_of("0123456789"));
+  text = text.substr(0, text.find_first_of(" ,;"));
+  return text.find_first_not_of("0123456789.%") == text.npos &&
+         std::count(text.begin(), text.end(), '.') < 2;
 }
 
 // Whether the machine says that it has corrected the error: the kernel's AER
@@ -106,7 +110,7 @@ bool IsTopic(std::string_view lower, size_t begin, size_t end) {
   static constexpr auto kNone =
       std::to_array<std::string_view>({"no", "0", "zero", "without", "any", "busbw"});
   static constexpr auto kPossible = std::to_array<std::string_view>(
-      {"in case of ", "if ", "to debug ", "to avoid ", "to prevent ", "may ", "might ", "could ",
+      {"in case of ", "if ", "to debug ", "to avoid ", "to prevent ", "may ", "might ",
        "will result in ", "can result in ", "will lead to ", "can lead to ", "can cause "});
   std::string_view before = lower.substr(0, begin);
   if (const size_t stop = before.rfind(". "); stop != before.npos) before.remove_prefix(stop + 2);
@@ -116,15 +120,15 @@ bool IsTopic(std::string_view lower, size_t begin, size_t end) {
   const bool is_topic =
       is_noun && std::any_of(kTopics.begin(), kTopics.end(),
                              [after](std::string_view topic) { return after.starts_with(topic); });
-  const std::string_view named = word == "failed" ? BehindName(after) : after;
+  const bool is_of_measure = word == "failed" && EndsNameOfMeasure(after);
   // "no errors", "0 tests failed"
   const std::vector<std::string> words = base::Split(base::Trim(before), ' ');
   const auto is_none = [&words](size_t from_end) {
     return words.size() >= from_end &&
            std::find(kNone.begin(), kNone.end(), words[words.size() - from_end]) != kNone.end();
   };
-  return is_topic || BeginsWithMeasure(after) || BeginsWithMeasure(named) ||
-         HasAny(before, kPossible) || is_none(1) || (is_none(2) && words.back().ends_with('s'));
+  return is_topic || BeginsWithMeasure(after) || is_of_measure || HasAny(before, kPossible) ||
+         is_none(1) || (is_none(2) && words.back().ends_with('s'));
 }
 
 // Whether a word in small letters has the letters of a word about failures and is another one:

@@ -59,13 +59,26 @@ TEST(Symptoms, AFailureThatIsATopicAMeasureOrAPossibilityIsNone) {
         "[n1:77] 3 more processes have sent help message help-mpi-runtime.txt / an error"}) {
     EXPECT_TRUE(OnlySpeaksOfFailure(line)) << line;
   }
-  for (const char* line :
-       {"Error: boom", "training failed", "validation failed: 3 of 4", "error: 11", "2 errors",
-        "the worker exited with an error", "it failed cases that had passed",
-        "no checkpoint; it failed", "no GPU, failed", "it died", "it was killed",
-        "Killed, error rate: 5%", "failed to start rank: 3", "failed ranks: 3", "failed: 3",
-        "AER: Uncorrected (Fatal) error received: 0000:02:00.0",
-        "[Hardware Error]: Uncorrected, software restartable error."}) {
+  for (const char* line : {"Error: boom",
+                           "training failed",
+                           "validation failed: 3 of 4",
+                           "error: 11",
+                           "2 errors",
+                           "the worker exited with an error",
+                           "it failed cases that had passed",
+                           "no checkpoint; it failed",
+                           "no GPU, failed",
+                           "it died",
+                           "it was killed",
+                           "Killed, error rate: 5%",
+                           "could not open the file: error 5",
+                           "failed to start rank: 3",
+                           "failed to reach node: 10.0.0.1",
+                           "failed to end in time: 30.5s",
+                           "failed ranks: 3",
+                           "failed: 3",
+                           "AER: Uncorrected (Fatal) error received: 0000:02:00.0",
+                           "[Hardware Error]: Uncorrected, software restartable error."}) {
     EXPECT_FALSE(OnlySpeaksOfFailure(line)) << line;
   }
 }
