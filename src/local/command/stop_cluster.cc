@@ -121,7 +121,7 @@ std::string Refusal(const Running& running) {
                                           : ", as FAILED");
 }
 
-base::Status FailJob(cluster::Client& client, text::Json job, base::Time now) {
+base::Status FailJob(cluster::Client& client, const text::Json& job, base::Time now) {
   TRY_ASSIGN(api::JobStatus status, StatusOf(job));
   for (api::Condition& condition : status.conditions) {
     if (condition.type == "Running") condition.status = "False";
@@ -135,9 +135,10 @@ base::Status FailJob(cluster::Client& client, text::Json job, base::Time now) {
   failed.last_transition_time = now;
   status.conditions.push_back(std::move(failed));
   status.completion_time = now;
-  text::Set(job, {"status"}, api::StatusToJson(status));
-  text::Erase(job, {"metadata", "resourceVersion"});
-  TRY(client.UpdateStatus(api::kPyTorchJobs, job));
+  // Whatever its version: the controller may be writing, too.
+  const text::Json patch = text::Object{{"status", api::StatusToJson(status)}};
+  TRY(client.Patch(api::kPyTorchJobs, api::Namespace(job), api::Name(job),
+                   cluster::PatchType::kMerge, patch, "status"));
   return {};
 }
 
