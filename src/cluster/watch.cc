@@ -87,7 +87,7 @@ base::Result<WatchEvent> ParseEvent(std::string_view text, const ObjectReader& r
   }
   auto line = Scan(text);
   if (!line) return base::Fail(line.error().Wrap("watch event"));
-  return ReadLine(*line, read, nullptr);
+  return ReadLine(*line, read, parsed);
 }
 
 }  // namespace

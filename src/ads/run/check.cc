@@ -109,6 +109,7 @@ base::Result<int> RunCheck(const Context& context, const CheckFlags& flags, cli:
   }
   TRY_ASSIGN(const TrainConfig config,
              ReadTrainConfig(*document, ShownTrainFile(flags.file), {!flags.is_not_strict}));
+  for (const std::string& warning : config.warnings) TRY(call.err.Write(warning + "\n"));
   TRY_ASSIGN(const std::string image, ImageOf(config));
   JobSpec job = MakeJobSpec(config, image, flags.job_name);
   job.entrypoint = {"/bin/bash", "--login", "-c"};
