@@ -104,6 +104,12 @@ def test_the_dry_run_sends_nothing(user):
     assert user.mock.requests == []
 
 
+def test_a_key_that_is_not_sent_is_named(user):
+    user.write("train.yaml", TRAIN.replace("blockStorageSize: 50", "blockStorageSize: 50\n      reservation: {id: 1}"))
+    assert user.run("check", "-f", "train.yaml", "--dry-run").stderr == (
+        "train.yaml line 16: the unknown key \"reservation\" in spec.infrastructure.spec is not sent\n")
+
+
 @pytest.mark.parametrize("change, message", [
     (None, "FileNotFoundError: train.yaml is not found"),
     (lambda text: text.replace("iad.ocir.io/my-tenancy/image-name:latest", "'@image'"),
