@@ -250,7 +250,7 @@ uint64_t LiveOnce(const LifeOptions& options) {
     GoneWrong(fmt::format("{} descriptors are left open", open));
   }
   EndLife();
-  SettleHeap();
+  if (options.settles_heap) SettleHeap();
   return TraceHash();
 }
 

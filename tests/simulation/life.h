@@ -8,6 +8,7 @@ namespace simulation {
 struct LifeOptions {
   uint64_t seed = 1;
   bool is_traced = false;
+  bool settles_heap = true;  // afterwards: the next life gets the same blocks (heap.h)
 };
 
 // Before the first life.
