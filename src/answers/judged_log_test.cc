@@ -390,6 +390,8 @@ TEST(JudgedLog, WhatALibraryPrintsOfACallDecidesOnlyIfItIsRaised) {
   EXPECT_EQ(JudgeLog(traceback + "ImportError: " + library + "\n").kind, "import");
   EXPECT_EQ(JudgeLog("x: error while loading shared libraries: " + library + "\n").kind, "import");
   EXPECT_EQ(JudgeLog("FATAL: " + library + "\n").kind, "import");
+  const std::string uncaught = "terminate called after throwing an instance of 'x'\n  what():  ";
+  EXPECT_EQ(JudgeLog(uncaught + library + "\n").kind, "import");
 }
 
 // Each line says of itself that what failed is tried again.
@@ -400,6 +402,7 @@ TEST(JudgedLog, WhatIsTriedAgainIsNoEnd) {
         "Retrying."}) {
     EXPECT_EQ(JudgeLog(std::string(line) + "\n").title, kNothing) << line;
   }
+  EXPECT_NE(JudgeLog("Error: fetch failed, not retrying\n").title, kNothing);
   const Verdict given_up = JudgeLog(
       "<E> [10:11:02] Waiting 20 seconds before retrying...\n<E> [10:11:22] Request Try #3 / 3\n"
       "<E> [10:11:42] Maximum number (3) of tries failed.\n");

@@ -73,23 +73,27 @@ bool IsPlaceOfSource(std::string_view text) {
 bool IsInformationOfGlog(std::string_view line) {
   constexpr std::string_view kLevels = "IVD";
   const size_t end = line.find(']');
-  if (end == line.npos || IsOfLauncher(line)) return false;
+  if (end == line.npos) return false;
   std::string_view prefix = line.substr(0, end);
   if (prefix.starts_with('[')) prefix.remove_prefix(1);
   if (prefix.empty() || kLevels.find(prefix[0]) == kLevels.npos) return false;
   const std::vector<std::string> fields = base::Split(base::Trim(prefix.substr(1)), ' ');
   return IsPlaceOfSource(fields.back()) &&
-         std::all_of(fields.begin(), fields.end() - 1, [](std::string_view field) {
-           return field.find_first_not_of("0123456789:.") == field.npos;
-         });
+         std::all_of(fields.begin(), fields.end() - 1,
+                     [](std::string_view field) {
+                       return field.find_first_not_of("0123456789:.") == field.npos;
+                     }) &&
+         !IsOfLauncher(line);
 }
 
 // "INFO:root:...", "[INFO] ...": not what torchfrtrace, whose words are all information, has found
-// in the flight recorder's files (torch/distributed/flight_recorder).
+// in the flight recorder's files (torch/distributed/flight_recorder), nor what the kernel says of a
+// task that hangs ("INFO: task python:4711 blocked", as `dmesg -t` prints it).
 bool IsInformationOfPython(std::string_view line) {
   static constexpr auto kOfTraces = std::to_array<std::string_view>(
       {"Not all ranks joining collective", "missing ranks: {", "ulprit rank", "Error type: "});
-  return (line.starts_with("INFO:") || line.starts_with("[INFO]")) && !HasAny(line, kOfTraces) &&
+  const bool is_information = line.starts_with("INFO:") || line.starts_with("[INFO]");
+  return is_information && !line.starts_with("INFO: task ") && !HasAny(line, kOfTraces) &&
          !IsOfLauncher(line);
 }
 
@@ -100,8 +104,9 @@ bool IsOfSurvivedCall(std::string_view line) {
   static constexpr auto kOfLibjpeg =
       std::to_array<std::string_view>({"Corrupt JPEG data: ", "Premature end of JPEG file"});
   static constexpr auto kExceptions = std::to_array<std::string_view>({"rror: ", "xception: "});
-  static constexpr auto kFatal = std::to_array<std::string_view>(
-      {"rror: ", "xception: ", "FATAL", "Fatal", "error while loading shared libraries: "});
+  static constexpr auto kFatal =
+      std::to_array<std::string_view>({"rror: ", "xception: ", "what(): ", "FATAL", "Fatal",
+                                       "error while loading shared libraries: "});
   constexpr std::string_view kOfDlopen = ": cannot open shared object file: ";
   for (const std::string_view words : kOfLibjpeg) {
     const size_t at = line.find(words);
@@ -337,7 +342,8 @@ bool SaysItRetries(std::string_view text) {
   static constexpr auto kWords =
       std::to_array<std::string_view>({"etrying", "ill retry", "ill be retried", "rying again"});
   static constexpr auto kGivenUp = std::to_array<std::string_view>(
-      {"ave up", "iving up", "ave been exceeded", "etries exceeded", "after retrying"});
+      {"ave up", "iving up", "ave been exceeded", "etries exceeded", "after retrying",
+       "ot retrying", "without retrying", "topped retrying"});
   return HasAny(text, kWords) && !HasAny(text, kGivenUp) && !IsOfLauncher(text);
 }
 

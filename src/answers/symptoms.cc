@@ -81,14 +81,15 @@ bool BeginsWithMeasure(std::string_view text) {
 }
 
 // Whether it is the rest of a measure's name, in small letters, and its number: " to download:
-// 0.950 - ", " requests: 0"; not " to reach: 10.0.0.1".
+// 0.950 - ", " requests: 0"; not " to reach: 10.0.0.1", " to start rank: 0" or " with code: 1."
 bool EndsNameOfMeasure(std::string_view text) {
   const size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_ ");
   if (end == text.npos || text[end] != ':' || !BeginsWithMeasure(text.substr(end))) return false;
+  const bool is_plural = base::Trim(text.substr(0, end)).ends_with('s');
   text = text.substr(text.find_first_of("0123456789"));
   text = text.substr(0, text.find_first_of(" ,;"));
-  return text.find_first_not_of("0123456789.%") == text.npos &&
-         std::count(text.begin(), text.end(), '.') < 2;
+  return text.find_first_not_of("0123456789.%") == text.npos && !text.ends_with('.') &&
+         std::count(text.begin(), text.end(), '.') < 2 && (text != "0" || is_plural);
 }
 
 // Whether the machine says that it has corrected the error: the kernel's AER

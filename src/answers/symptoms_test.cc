@@ -73,6 +73,8 @@ TEST(Symptoms, AFailureThatIsATopicAMeasureOrAPossibilityIsNone) {
                            "Killed, error rate: 5%",
                            "could not open the file: error 5",
                            "failed to start rank: 3",
+                           "failed to start rank: 0",
+                           "it failed with exit code: 1.",
                            "failed to reach node: 10.0.0.1",
                            "failed to end in time: 30.5s",
                            "failed ranks: 3",
