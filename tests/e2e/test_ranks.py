@@ -185,11 +185,12 @@ def test_what_each_rank_does(cluster):
 
     def both_are_at_work():
         ranks = json.loads(cluster.run("get", "uneven", "--ranks", "-o", "json").stdout)
-        return ranks if ranks[0]["step"].startswith("step ") and ranks[1]["where"] else None
+        # Other programs may leave it little of the machine, and nothing for a second.
+        are = ranks[0]["step"].startswith("step ") and ranks[0]["cpu"] > 0.005 and ranks[1]["where"]
+        return ranks if are else None
     busy, idle = await_true(both_are_at_work)
     assert busy["instance"] == "uneven-master-0" and busy["state"] == "Running"
-    # Other programs may leave it little of the machine.
-    assert busy["cpu"] > 0.005 and busy["memoryBytes"] > 1 << 20 and busy["where"].startswith("uneven.py:")
+    assert busy["memoryBytes"] > 1 << 20 and busy["where"].startswith("uneven.py:")
     assert idle["cpu"] < busy["cpu"] and idle["where"] == "uneven.py:3" and idle["step"] == "epoch 1"
     head, first, second = cluster.run("get", "uneven", "--ranks").stdout.splitlines()
     assert head.split() == ["RANK", "INSTANCE", "STATE", "STEP", "QUIET", "CPU", "MEMORY", "LATE", "BY", "WHERE"]
