@@ -193,8 +193,8 @@ class SqliteCursor final : public ListCursor {
   ReaderPool& pool_;
   ReaderPool::Lease reader_;
   const ListQuery query_;  // bound in the statement
-  std::optional<Rows>
-      snapshot_;  // as long as they are read, all that the connection reads is of it
+  // As long as these are open, all that the connection reads is of one snapshot.
+  std::optional<Rows> snapshot_;
   std::optional<Rows> rows_;
   int64_t version_ = 0;
   bool is_long_ = false;

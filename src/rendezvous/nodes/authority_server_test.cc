@@ -86,6 +86,14 @@ class Caller {
   int stops_ = 0;
 };
 
+AuthorityConfig ConfigOf(int nodes) {
+  AuthorityConfig config;
+  config.job.host = "a";
+  config.job.min_nodes = config.job.max_nodes = nodes;
+  config.host = kNode;
+  return config;
+}
+
 // A join that the network has held up until the agent had joined again and its workers ran: taken
 // for the agent's return, it would start a generation beside them.
 TEST(AuthorityServer, AJoinOnAnOlderConnectionThanTheAgentsIsNotHeard) {
@@ -111,10 +119,7 @@ TEST(AuthorityServer, AJoinOnAnOlderConnectionThanTheAgentsIsNotHeard) {
 
 TEST(AuthorityServer, WhoIsNoNodeOfTheRunningGenerationTellsTheHostNothing) {
   const auto loop = std::move(*process::EventLoop::Create(base::SystemClock()));
-  AuthorityConfig config;
-  config.job.host = "a";
-  config.job.min_nodes = config.job.max_nodes = 2;
-  config.host = kNode;
+  const AuthorityConfig config = ConfigOf(2);
   AuthorityServer authority(*loop, base::SystemClock(), config, [] {});
   Caller host(*loop, authority);
   Caller other(*loop, authority, kNode + 1);
@@ -135,10 +140,7 @@ TEST(AuthorityServer, WhoIsNoNodeOfTheRunningGenerationTellsTheHostNothing) {
 
 TEST(AuthorityServer, ANodeCannotSpeakForAnother) {
   const auto loop = std::move(*process::EventLoop::Create(base::SystemClock()));
-  AuthorityConfig config;
-  config.job.host = "a";
-  config.job.min_nodes = config.job.max_nodes = 3;
-  config.host = kNode;
+  const AuthorityConfig config = ConfigOf(3);
   AuthorityServer authority(*loop, base::SystemClock(), config, [] {});
   Caller host(*loop, authority);
   Caller second(*loop, authority, kNode + 1);
